@@ -1,0 +1,3 @@
+"""The `grk` command."""
+
+__all__: list[str] = []

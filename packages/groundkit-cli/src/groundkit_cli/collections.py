@@ -1,0 +1,136 @@
+"""`grk collections`."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from groundkit_cli.options import IndexDir, Json
+from groundkit_cli.output import emit, emit_json, note, printable, reported
+from groundkit_cli.settings import load_settings, open_collection
+
+if TYPE_CHECKING:
+    from groundkit_core.index.collection import Collection, CollectionInfo
+
+app = typer.Typer(
+    help="List, show, re-index and delete collections.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Name = Annotated[str, typer.Argument(help="Name of the collection.")]
+
+
+@app.command("list")
+@reported
+def list_collections(index_dir: IndexDir = None, json: Json = False) -> None:
+    """List the collections in the index directory."""
+    from groundkit_core.errors import GroundkitError
+
+    rows, damaged = [], []
+    for collection in all_collections(index_dir):
+        try:
+            rows.append(collection.info())
+        except GroundkitError as error:
+            damaged.append(f"{collection.name}: {error}")
+    if json:
+        emit_json({"collections": [describe(info) for info in rows], "unusable": damaged})
+    else:
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table("name", "documents", "passages", "generation", "size", box=None)
+        for info in rows:
+            counts = (info.documents, info.chunks, info.generation)
+            table.add_row(info.name, *map(str, counts), _size(info.bytes))
+        Console().print(table)
+        for line in damaged:
+            note(f"unusable: {printable(line)}")
+    if damaged:
+        raise typer.Exit(3)
+
+
+@app.command()
+@reported
+def show(name: Name = "default", index_dir: IndexDir = None, json: Json = False) -> None:
+    """Show what a collection holds and how it was made."""
+    info = open_collection(index_dir, name).info()
+    if json:
+        emit_json(describe(info))
+        return
+    for key, value in describe(info).items():
+        if key == "roots":
+            for label, path in value.items():
+                emit(f"{'root':<12}{printable(label)} = {printable(path)}")
+        elif key == "chunking":
+            emit(f"{key:<12}{info.chunking.identity}")
+        else:
+            emit(f"{key:<12}{_size(value) if key == 'bytes' else printable(str(value))}")
+
+
+@app.command()
+@reported
+def reindex(
+    name: Name = "default",
+    language: Annotated[str | None, typer.Option(help="Another language.")] = None,
+    index_dir: IndexDir = None,
+    json: Json = False,
+) -> None:
+    """Derive the search terms of all passages anew, reading no file."""
+    collection = open_collection(index_dir, name)
+    collection.reindex(language=language)
+    info = collection.info()
+    if json:
+        emit_json(describe(info))
+    else:
+        emit(f"{info.chunks} passages indexed again as {info.analysis}")
+
+
+@app.command()
+@reported
+def delete(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    index_dir: IndexDir = None,
+    json: Json = False,
+) -> None:
+    """Delete a collection; your documents are not touched."""
+    from groundkit_core.errors import ConfigurationError
+
+    collection = open_collection(index_dir, name)
+    if not yes:
+        if json:
+            raise ConfigurationError("--json cannot ask: add --yes to delete")
+        collection.info()
+        typer.confirm(f"Delete the collection {name}?", abort=True, err=True)
+    collection.delete()
+    if json:
+        emit_json({"deleted": name})
+    else:
+        emit(f"deleted {name}")
+
+
+def all_collections(index_dir: Any) -> list["Collection"]:
+    """The collections in the index directory, by name."""
+    from groundkit_core.errors import CollectionNotFoundError
+    from groundkit_core.index.collection import Collection
+    from groundkit_core.index.store import DATABASE
+
+    folder = index_dir or load_settings().index_dir
+    if not folder.is_dir():
+        raise CollectionNotFoundError(f"{folder}: there is no index directory here")
+    return [Collection.open(path.parent) for path in sorted(folder.glob(f"*/{DATABASE}"))]
+
+
+def describe(info: "CollectionInfo") -> dict[str, Any]:
+    """A collection's facts as JSON values."""
+    return {**asdict(info), "chunking": info.chunking.model_dump()}
+
+
+def _size(count: int) -> str:
+    size, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB"):
+        if size < 1000:
+            break
+        size, unit = size / 1000, larger
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

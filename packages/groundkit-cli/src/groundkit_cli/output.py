@@ -1,0 +1,108 @@
+"""What reaches the terminal: results on stdout, notes on stderr, nothing unescaped."""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import typer
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+__all__ = ["emit", "emit_json", "emphasised", "note", "printable", "reported"]
+
+P = ParamSpec("P")
+
+# Control characters, and the marks that reorder what stands around them.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    """The text with control characters escaped; line breaks and tabs stay."""
+    text = text.replace("\r\n", "\n")
+    return _UNPRINTABLE.sub(lambda match: ascii(match.group())[1:-1], text)
+
+
+def emit(text: str = "") -> None:
+    """Print a line of the result; what the terminal's encoding lacks is escaped."""
+    _write(sys.stdout, text)
+
+
+def note(text: str) -> None:
+    """Print a remark that is no part of the result."""
+    _write(sys.stderr, text)
+
+
+def _write(stream: Any, text: str) -> None:
+    encoding = stream.encoding or "utf-8"
+    line = text.encode(encoding, "backslashreplace").decode(encoding)
+    typer.echo(line, file=stream, color=None if _plain() else stream.isatty())
+
+
+def _plain() -> bool:
+    return bool(os.environ.get("NO_COLOR"))
+
+
+def emit_json(document: "BaseModel | dict[str, Any]") -> None:
+    """Print the one JSON document, in UTF-8 whatever the terminal's encoding."""
+    if isinstance(document, dict):
+        import json
+
+        text = json.dumps(document, ensure_ascii=False, indent=2)
+    else:
+        text = document.model_dump_json(indent=2)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def emphasised(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text, escaped, with the spans in bold where stdout is a terminal."""
+    if _plain() or not sys.stdout.isatty():
+        return printable(text)
+    parts, position = [], 0
+    for start, end in spans:
+        parts += [printable(text[position:start])]
+        parts += [typer.style(printable(text[start:end]), bold=True)]
+        position = end
+    return "".join([*parts, printable(text[position:])])
+
+
+def reported(command: Callable[P, None]) -> Callable[P, None]:
+    """Turn groundkit's errors into one line, or a JSON document, and an exit code."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        from groundkit_core.errors import GroundkitError
+
+        try:
+            command(*args, **kwargs)
+        except GroundkitError as error:
+            _fail(error, bool(kwargs.get("json")))
+        except KeyboardInterrupt:
+            note("grk: interrupted; what was committed stays")
+            raise typer.Exit(130) from None
+
+    return run
+
+
+def _fail(error: Exception, as_json: bool) -> None:
+    code = exit_code(error)
+    if as_json:
+        kind = type(error).__name__
+        emit_json({"error": {"type": kind, "message": str(error), "exit_code": code}})
+    else:
+        note(f"grk: {printable(str(error))}")
+    raise typer.Exit(code) from None
+
+
+def exit_code(error: Exception) -> int:
+    """2 for usage and configuration, 3 for trouble with the index or a source."""
+    from groundkit_core.errors import ConfigurationError, RetrievalError
+
+    return 2 if isinstance(error, ConfigurationError | RetrievalError) else 3

@@ -1,0 +1,121 @@
+"""Settings: flags, then the environment, then the user's file, then the project's."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from groundkit_core.config import ChunkingConfig
+    from groundkit_core.index.collection import Collection
+
+__all__ = ["Settings", "load_settings", "open_collection"]
+
+PREFIX = "GROUNDKIT__"
+PROJECT_FILE = "groundkit.toml"
+_DEFAULTS: dict[str, Any] = {"index": {"dir": ".groundkit", "collection": "default"}}
+_KEYS = {
+    "index": {"dir", "collection", "language"},
+    "chunking": {"strategy", "size", "overlap", "unit"},
+}
+
+# A folder that came from elsewhere must not decide where texts or secrets go.
+_ELSEWHERE = "; what else there is belongs in {}, the environment or a flag"
+
+
+class Settings:
+    """What applies to a command where no flag says otherwise."""
+
+    def __init__(self, values: dict[str, dict[str, Any]]) -> None:
+        self.index_dir = Path(values["index"]["dir"])
+        self.collection: str = values["index"]["collection"]
+        self.language: str | None = values["index"].get("language")
+        self._chunking = values.get("chunking")
+
+    def chunking(self, **flags: Any) -> "ChunkingConfig | None":
+        """The chunking asked for by flags or settings; None where nothing asks."""
+        from groundkit_core.config import ChunkingConfig
+        from groundkit_core.errors import ConfigurationError
+        from pydantic import ValidationError
+
+        asked = {**(self._chunking or {}), **{k: v for k, v in flags.items() if v is not None}}
+        if not asked:
+            return None
+        try:
+            return ChunkingConfig(**asked)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "settings"
+            raise ConfigurationError(f"chunking {where}: {first['msg']}") from None
+
+
+def user_file() -> Path:
+    """The one file of a user's own settings."""
+    return Path(typer.get_app_dir("groundkit")) / "config.toml"
+
+
+def load_settings() -> Settings:
+    """Settings from the environment, the user's file and the project's."""
+    values = {section: dict(keys) for section, keys in _DEFAULTS.items()}
+    layers = (
+        _from_file(Path(PROJECT_FILE), _ELSEWHERE.format(user_file())),
+        _from_file(user_file(), ""),
+        _from_environment(),
+    )
+    for layer in layers:
+        for section, keys in layer.items():
+            values.setdefault(section, {}).update(keys)
+    return Settings(values)
+
+
+def _from_file(path: Path, hint: str) -> dict[str, dict[str, Any]]:
+    if not path.is_file():
+        return {}
+    import tomllib
+
+    from groundkit_core.errors import ConfigurationError
+
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+    for section, keys in found.items():
+        if not isinstance(keys, dict):
+            raise ConfigurationError(f"{path}: {section!r} must be a section, [{section}]")
+        _check(str(path), section, keys, hint)
+    return found
+
+
+def _from_environment() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for name, value in os.environ.items():
+        if name.startswith(PREFIX):
+            section, _, key = name.removeprefix(PREFIX).lower().partition("__")
+            _check(name, section, {key: value}, "")
+            found.setdefault(section, {})[key] = value
+    return found
+
+
+def _check(where: str, section: str, keys: dict[str, Any], hint: str) -> None:
+    from groundkit_core.errors import ConfigurationError
+
+    for key, value in keys.items():
+        if key not in _KEYS.get(section, ()):
+            known = ", ".join(f"{s}.{k}" for s, names in _KEYS.items() for k in sorted(names))
+            raise ConfigurationError(
+                f"{where}: unknown setting {section}.{key}; it may set {known}{hint}"
+            )
+        if section == "index" and not isinstance(value, str):
+            raise ConfigurationError(f"{where}: {section}.{key} must be a string")
+
+
+def open_collection(
+    index_dir: Path | None, collection: str | None, roots: dict[str, Path] | None = None
+) -> "Collection":
+    """The collection that flags and settings name."""
+    from groundkit_core.index.collection import Collection
+
+    settings = load_settings()
+    folder = index_dir or settings.index_dir
+    return Collection.open(folder / (collection or settings.collection), roots=roots)

@@ -1,0 +1,38 @@
+"""Passages from your documents, each with a citation that a machine can check."""
+
+from groundkit_core.config import ChunkingConfig
+from groundkit_core.contracts import (
+    Chunk,
+    Citation,
+    Document,
+    FileOutcome,
+    IngestReport,
+    RetrievalResult,
+    SearchResponse,
+    Span,
+    Verification,
+)
+from groundkit_core.errors import GroundkitError
+from groundkit_core.index.collection import Collection, CollectionInfo
+from groundkit_core.retrieval.citations import resolve_citation
+from groundkit_core.retrieval.retriever import Retriever
+from groundkit_core.retrieval.sources import SourceReader
+
+__all__ = [
+    "Chunk",
+    "ChunkingConfig",
+    "Citation",
+    "Collection",
+    "CollectionInfo",
+    "Document",
+    "FileOutcome",
+    "GroundkitError",
+    "IngestReport",
+    "RetrievalResult",
+    "Retriever",
+    "SearchResponse",
+    "SourceReader",
+    "Span",
+    "Verification",
+    "resolve_citation",
+]

@@ -1,0 +1,99 @@
+"""Cutting a span into consecutive parts of at most a size."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from groundkit_core.terms import count_words, word_spans
+
+__all__ = ["Unit", "measure", "unit_starts", "windows"]
+
+Unit = Literal["words", "characters"]
+Spans = Iterator[tuple[int, int]]
+
+_LINE = re.compile(r"\r\n|\r|\n")
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡])")
+
+
+def measure(text: str, unit: Unit) -> int:
+    """Size of a text in units."""
+    return count_words(text) if unit == "words" else len(text)
+
+
+def unit_starts(text: str, start: int, end: int, unit: Unit) -> list[int]:
+    """Offsets at which a part may begin, one a unit; punctuation stays with its word."""
+    if unit == "characters":
+        return list(range(start, end))
+    starts: list[int] = []
+    previous = start
+    for begin, stop in word_spans(text, start, end):
+        gap = text[previous:begin]
+        opening = len(gap) - len(gap.rstrip())
+        tail = gap.rstrip()
+        blank = max((tail.rfind(space) for space in " \t\n\r"), default=-1)
+        if not starts:
+            starts.append(start)
+        elif opening or blank < 0:
+            starts.append(begin)
+        else:
+            starts.append(previous + blank + 1)
+        previous = stop
+    return starts or [start]
+
+
+def windows(
+    text: str, start: int, end: int, size: int, overlap: int, unit: Unit
+) -> Iterator[tuple[int, int]]:
+    """Windows of `size` units, each beginning `size - overlap` after the one before."""
+    starts = unit_starts(text, start, end, unit)
+    for first in range(0, len(starts), size - overlap):
+        stop = first + size
+        yield starts[first], starts[stop] if stop < len(starts) else end
+        if stop >= len(starts):
+            return
+
+
+def divide(text: str, start: int, end: int, size: int, unit: Unit, *, lined: bool) -> Spans:
+    """Parts of at most `size`: whole lines or sentences where they fit, else words."""
+    levels = (_LINE, _SENTENCE) if lined else (_SENTENCE, _LINE)
+    yield from _divide(text, start, end, size, unit, levels)
+
+
+def _divide(
+    text: str, start: int, end: int, size: int, unit: Unit, levels: tuple[re.Pattern[str], ...]
+) -> Spans:
+    if measure(text[start:end], unit) <= size:
+        yield start, end
+        return
+    if not levels:
+        yield from windows(text, start, end, size, 0, unit)
+        return
+    yield from _pack(
+        [
+            part
+            for begin, stop in _split(text, start, end, levels[0])
+            for part in _divide(text, begin, stop, size, unit, levels[1:])
+        ],
+        size,
+        lambda begin, stop: measure(text[begin:stop], unit),
+    )
+
+
+def _split(text: str, start: int, end: int, pattern: re.Pattern[str]) -> Spans:
+    for match in pattern.finditer(text, start, end):
+        if match.end() > start:
+            yield start, match.end()
+            start = match.end()
+    if start < end:
+        yield start, end
+
+
+def _pack(parts: list[tuple[int, int]], size: int, weigh: Callable[[int, int], int]) -> Spans:
+    begin, end, total = parts[0][0], parts[0][0], 0
+    for start, stop in parts:
+        weight = weigh(start, stop)
+        if end > begin and total + weight > size:
+            yield begin, end
+            begin, total = start, 0
+        end, total = stop, total + weight
+    yield begin, end

@@ -1,0 +1,179 @@
+"""The frozen models that cross groundkit's boundaries.
+
+Spans are half-open offsets in Unicode code points of the document's text.
+"""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from groundkit_core.ids import document_id
+
+__all__ = [
+    "Chunk",
+    "Citation",
+    "Document",
+    "FileOutcome",
+    "IngestReport",
+    "RetrievalResult",
+    "SearchMode",
+    "SearchResponse",
+    "SourceClass",
+    "Span",
+    "Verification",
+    "VerificationStatus",
+]
+
+SearchMode = Literal["bm25", "dense", "hybrid"]
+SourceClass = Literal["text", "extracted", "snapshot"]
+VerificationStatus = Literal["verified", "moved", "drifted", "unresolvable"]
+FileStatus = Literal["indexed", "changed", "partial", "refused", "removed", "missing"]
+
+Range = tuple[int, int]
+
+
+class Contract(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Span(Contract):
+    """A half-open range of code points in a document's text."""
+
+    start: int
+    end: int
+
+
+class Document(Contract):
+    """A text with the source that it was read from."""
+
+    id: str
+    source: str
+    text: str
+    title: str | None = None
+    media_type: str = "text/plain"
+    source_class: SourceClass = "text"
+    extractor: str
+    encoding: str | None = None
+
+    @classmethod
+    def from_text(
+        cls, source: str, text: str, *, title: str | None = None, media_type: str = "text/plain"
+    ) -> Self:
+        """A document that is no file: `source` is what the application's own reader takes."""
+        return cls(
+            id=document_id(source),
+            source=source,
+            text=text,
+            title=title,
+            media_type=media_type,
+            extractor="given@1",
+        )
+
+
+class Chunk(Contract):
+    """A contiguous slice of a document: `content == text[start:end]`.
+
+    `heading_path` runs from the outermost heading inwards; `lines` counts from 1, both ends
+    included.
+    """
+
+    id: str
+    document_id: str
+    ordinal: int
+    start: int
+    end: int
+    content: str
+    heading_path: tuple[str, ...] = ()
+    lines: Range
+
+
+class Citation(Contract):
+    """Where a passage stands, precise enough for a machine to check it against the source.
+
+    `lines` and `pages` count from 1, both ends included.
+    """
+
+    document_id: str
+    chunk_id: str
+    source: str
+    start: int
+    end: int
+    unit: Literal["code_point"] = "code_point"
+    source_class: SourceClass = "text"
+    extractor: str
+    encoding: str | None = None
+    content_hash: str
+    heading_path: tuple[str, ...] = ()
+    lines: Range | None = None
+    pages: Range | None = None
+
+
+class Verification(Contract):
+    """What reading the source again said about a citation.
+
+    `span` and `lines` are where the passage stands now (`verified`, `moved`); `places` are the
+    candidates when a `drifted` passage stands at several.
+    """
+
+    status: VerificationStatus
+    reason: str
+    span: Span | None = None
+    lines: Range | None = None
+    places: tuple[Span, ...] = ()
+
+
+class RetrievalResult(Contract):
+    """One passage found, with its score, its citation and the other places that hold its text."""
+
+    rank: int
+    score: float
+    content: str
+    title: str | None = None
+    citation: Citation
+    verification: Verification | None = None
+    copies: tuple[Citation, ...] = ()
+
+
+class SearchResponse(Contract):
+    """The results of one query against one generation of a collection."""
+
+    schema_version: Literal[1] = 1
+    query: str
+    mode: SearchMode
+    top_k: int
+    collection: str
+    generation: int
+    results: tuple[RetrievalResult, ...] = ()
+
+
+class FileOutcome(Contract):
+    """What a run did with one source that it did not leave as it was."""
+
+    source: str
+    status: FileStatus
+    chunks: int = 0
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class IngestReport(Contract):
+    """What one run did: counts of sources and passages, and each source that changed.
+
+    `read` counts files whose bytes were read; `added` and `dropped` count passages.
+    """
+
+    schema_version: Literal[1] = 1
+    collection: str
+    generation: int
+    unchanged: int = 0
+    read: int = 0
+    added: int = 0
+    dropped: int = 0
+    documents: int = 0
+    chunks: int = 0
+    files: tuple[FileOutcome, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def count(self, status: FileStatus) -> int:
+        """Number of sources with a status."""
+        return sum(outcome.status == status for outcome in self.files)

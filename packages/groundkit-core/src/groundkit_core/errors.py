@@ -1,0 +1,59 @@
+"""The errors groundkit raises, shaped by what the caller does next."""
+
+__all__ = [
+    "CollectionCorruptError",
+    "CollectionError",
+    "CollectionIncompatibleError",
+    "CollectionLockedError",
+    "CollectionNotFoundError",
+    "ConfigurationError",
+    "GroundkitError",
+    "IngestError",
+    "RefusedError",
+    "RetrievalError",
+    "SourceError",
+]
+
+
+class GroundkitError(Exception):
+    """Root of every error that groundkit raises on purpose."""
+
+
+class ConfigurationError(GroundkitError):
+    """A setting, flag or root is wrong or contradicts another."""
+
+
+class RetrievalError(GroundkitError):
+    """A search was asked for in a way that cannot be answered."""
+
+
+class IngestError(GroundkitError):
+    """A whole ingest run was refused; the collection is as it was."""
+
+
+class SourceError(GroundkitError):
+    """A source could not be read."""
+
+
+class RefusedError(SourceError):
+    """A source was read, but its content cannot become text."""
+
+
+class CollectionError(GroundkitError):
+    """A collection on disk cannot be used."""
+
+
+class CollectionNotFoundError(CollectionError):
+    """There is no collection at the path."""
+
+
+class CollectionLockedError(CollectionError):
+    """Another process is writing to the collection."""
+
+
+class CollectionIncompatibleError(CollectionError):
+    """The collection was made with other settings or by another version."""
+
+
+class CollectionCorruptError(CollectionError):
+    """A file of the collection is damaged or missing."""

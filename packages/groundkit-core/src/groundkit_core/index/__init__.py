@@ -1,0 +1,1 @@
+"""A collection on disk: rows in SQLite, arrays in immutable segment files."""

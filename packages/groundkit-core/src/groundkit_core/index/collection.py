@@ -1,0 +1,285 @@
+"""A collection: one directory, one writer at a time, any number of readers."""
+
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from groundkit_core.config import ChunkingConfig
+from groundkit_core.contracts import (
+    Citation,
+    Document,
+    IngestReport,
+    SearchMode,
+    SearchResponse,
+    Span,
+    Verification,
+)
+from groundkit_core.errors import CollectionNotFoundError, ConfigurationError
+from groundkit_core.index.roots import resolve_root
+from groundkit_core.index.store import DATABASE
+from groundkit_core.index.view import Reader, View
+from groundkit_core.retrieval import search as searching
+from groundkit_core.retrieval.sources import SourceReader, SourceRouter
+from groundkit_core.retrieval.verify import Cited, held_passages, resolve_all, with_verdicts
+
+if TYPE_CHECKING:
+    from groundkit_core.index.sync import Progress
+
+__all__ = ["Collection", "CollectionInfo"]
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_LOCK_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionInfo:
+    """What a collection holds and how it was made; `bytes` is its size on disk."""
+
+    name: str
+    path: str
+    generation: int
+    documents: int
+    chunks: int
+    terms: int
+    segments: int
+    bytes: int
+    language: str
+    analysis: str
+    chunking: ChunkingConfig
+    roots: dict[str, str]
+
+
+class Collection:
+    """A searchable set of documents in one directory.
+
+    `reader` reads sources that are no files; `roots` re-points labels at other folders.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        reader: SourceReader | None = None,
+        roots: Mapping[str, Path] | None = None,
+    ) -> None:
+        if not _NAME.fullmatch(path.name):
+            raise ConfigurationError(
+                f"{path.name!r} is no collection name: use a-z, 0-9, '.', '_', '-', at most 64"
+            )
+        self.path = path
+        self._reader = Reader(path)
+        self._source_reader = reader
+        self._given_roots = {label: Path(root) for label, root in (roots or {}).items()}
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        reader: SourceReader | None = None,
+        roots: Mapping[str, Path] | None = None,
+    ) -> Self:
+        """The collection at a path; nothing is touched before the first read or write."""
+        return cls(Path(path).absolute(), reader=reader, roots=roots)
+
+    @property
+    def name(self) -> str:
+        """The directory's name."""
+        return self.path.name
+
+    def exists(self) -> bool:
+        """Whether there is a collection at the path."""
+        return (self.path / DATABASE).exists()
+
+    def close(self) -> None:
+        """Let go of the files and of this thread's connection."""
+        self._reader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Reading
+
+    def search(
+        self,
+        query: str,
+        *,
+        top_k: int | None = None,
+        mode: SearchMode = "bm25",
+        verify: bool = False,
+        all_copies: bool = False,
+    ) -> SearchResponse:
+        """The best passages for a query, best first.
+
+        `verify` reads the sources again and labels each result; `all_copies` lists passages with
+        the same text one by one.
+        """
+        asked = searching.Query(query, top_k, mode, all_copies)
+        response = self._reader.run(lambda view: searching.search(view, asked, self.name))
+        if not verify:
+            return response
+        cited = [(result.citation, result.content) for result in response.results]
+        return with_verdicts(response, self.verify_all(cited))
+
+    def verify(self, citation: Citation, *, content: str | None = None) -> Verification:
+        """Whether the cited text still stands in its source, which is read in this call."""
+        return self.verify_all([(citation, content)])[0]
+
+    def verify_all(self, cited: Sequence[Cited]) -> list[Verification]:
+        """Verdicts on citations, given with their text where it is at hand."""
+        held, roots = self._reader.run(
+            lambda view: (held_passages(view, cited), self._roots(view))
+        )
+        return resolve_all(cited, held, SourceRouter(roots, self._source_reader))
+
+    def passages(self) -> Iterator[list[tuple[Citation, str]]]:
+        """Citations and texts of all passages, a list for each document in order of source."""
+        documents = self._reader.run(
+            lambda view: view.store.rows("SELECT doc FROM document ORDER BY source")
+        )
+        for (doc,) in documents:
+            yield self._reader.run(partial(searching.passages, doc=doc))
+
+    def matches(self, query: str, text: str) -> list[Span]:
+        """Where words of the text match the query, for emphasis."""
+        analyzer = self._reader.run(lambda view: view.contents.analyzer)
+        found = analyzer.matches(text, analyzer.query_terms(query))
+        return [Span(start=start, end=end) for start, end in found]
+
+    def check(self) -> list[str]:
+        """What is damaged, one sentence a finding, after reading every byte."""
+        from groundkit_core.index.check import check
+
+        return list(check(self.path))
+
+    def export_bm25s(self, path: str | Path) -> int:
+        """Save a frozen copy for bm25s; returns the number of passages."""
+        from groundkit_core.index.export import export_bm25s
+
+        return self._reader.run(lambda view: export_bm25s(view, Path(path)))
+
+    def info(self) -> CollectionInfo:
+        """Counts, settings and roots."""
+        return self._reader.run(self._info)
+
+    def roots(self) -> dict[str, Path]:
+        """The folder that each label names."""
+        return self._reader.run(self._roots)
+
+    def _roots(self, view: View) -> dict[str, Path]:
+        recorded = {
+            label: resolve_root(stored, self.path)
+            for label, stored in view.store.rows("SELECT label, path FROM root")
+        }
+        unknown = self._given_roots.keys() - recorded.keys()
+        if unknown:
+            raise ConfigurationError(
+                f"{self.name}: no root is called {', '.join(sorted(unknown))}; "
+                f"it has: {', '.join(sorted(recorded)) or 'none'}"
+            )
+        return {**recorded, **{label: root.absolute() for label, root in self._given_roots.items()}}
+
+    def _info(self, view: View) -> CollectionInfo:
+        contents = view.contents
+        return CollectionInfo(
+            name=self.name,
+            path=str(self.path),
+            generation=contents.manifest.generation,
+            documents=view.store.rows("SELECT count(*) FROM document")[0][0],
+            chunks=contents.chunks,
+            terms=contents.terms,
+            segments=len(contents.segments),
+            bytes=sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file()),
+            language=contents.manifest.language,
+            analysis=contents.manifest.analysis,
+            chunking=ChunkingConfig.model_validate_json(contents.manifest.chunking),
+            roots={label: str(root) for label, root in self._roots(view).items()},
+        )
+
+    # Writing
+
+    def ingest(
+        self,
+        paths: Sequence[str | Path],
+        *,
+        chunking: ChunkingConfig | None = None,
+        language: str | None = None,
+        roots: Mapping[str, Path] | None = None,
+        ignore: bool = True,
+        rehash: bool = False,
+        keep_missing: bool = False,
+        allow_removal: bool = False,
+        progress: "Progress | None" = None,
+        lock_timeout: float = _LOCK_SECONDS,
+    ) -> IngestReport:
+        """Bring the collection up to date with files and folders.
+
+        `chunking` and `language` (default: structure-aware, english) are fixed when the collection
+        is created. `rehash` reads files whose size and times are unchanged; `keep_missing` leaves
+        passages of files that are gone; `allow_removal` permits removing more than half of a root.
+        """
+        from groundkit_core.index import ingest
+        from groundkit_core.index.sync import SyncOptions
+
+        options = SyncOptions(
+            ignore=ignore,
+            rehash=rehash,
+            keep_missing=keep_missing,
+            allow_removal=allow_removal,
+        )
+        settings = ingest.Settings(chunking, language, lock_timeout)
+        found = [Path(path).absolute() for path in paths]
+        named = {label: Path(root).absolute() for label, root in (roots or {}).items()}
+        return ingest.ingest(self.path, found, named, settings, options, progress)
+
+    def add(
+        self,
+        documents: Iterable[Document],
+        *,
+        chunking: ChunkingConfig | None = None,
+        language: str | None = None,
+        lock_timeout: float = _LOCK_SECONDS,
+    ) -> IngestReport:
+        """Add or replace documents that are no files, by their source."""
+        from groundkit_core.index import ingest
+
+        settings = ingest.Settings(chunking, language, lock_timeout)
+        return ingest.add(self.path, list(documents), settings)
+
+    def remove(
+        self, sources: Iterable[str], *, lock_timeout: float = _LOCK_SECONDS
+    ) -> IngestReport:
+        """Remove documents by their source."""
+        from groundkit_core.index import ingest
+
+        self._must_exist()
+        return ingest.remove(self.path, list(sources), lock_timeout)
+
+    def reindex(
+        self, *, language: str | None = None, lock_timeout: float = _LOCK_SECONDS
+    ) -> None:
+        """Derive the terms of all passages anew, with this version's rules."""
+        from groundkit_core.index import ingest
+
+        self._must_exist()
+        ingest.reindex(self.path, language, lock_timeout)
+
+    def delete(self, *, lock_timeout: float = _LOCK_SECONDS) -> None:
+        """Delete the collection's directory."""
+        from groundkit_core.index.lock import writer_lock
+
+        self._must_exist()
+        self.close()
+        with writer_lock(self.path, lock_timeout):
+            shutil.rmtree(self.path)
+
+    def _must_exist(self) -> None:
+        if not self.exists():
+            raise CollectionNotFoundError(f"{self.path}: there is no collection here")

@@ -1,0 +1,28 @@
+"""A frozen copy of the live passages for bm25s."""
+
+import json
+from pathlib import Path
+
+from groundkit_core.errors import CollectionError
+from groundkit_core.index.bm25 import K1, B
+from groundkit_core.index.view import View
+from groundkit_core.index.writer import indexed_text
+
+__all__ = ["export_bm25s"]
+
+
+def export_bm25s(view: View, path: Path) -> int:
+    """Save a bm25s index whose corpus names our chunk ids; returns the number of passages."""
+    from groundkit_core.index.bm25s_bridge import save_index
+
+    rows = view.store.rows(
+        "SELECT chunk.id, source, title, headings, content FROM chunk JOIN document USING (doc) "
+        "ORDER BY chunk.id"
+    )
+    if not rows:
+        raise CollectionError(f"{view.store.path}: it holds no passage to export")
+    analyzer = view.contents.analyzer
+    texts = [indexed_text(title, json.loads(h), content) for _, _, title, h, content in rows]
+    corpus = [{"id": id_, "source": source} for id_, source, *_ in rows]
+    save_index(map(analyzer.terms, texts), corpus, path, K1, B)
+    return len(rows)

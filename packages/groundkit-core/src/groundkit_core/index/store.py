@@ -1,0 +1,224 @@
+"""The collection's database: the only truth about what is live."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from groundkit_core.errors import (
+    CollectionCorruptError,
+    CollectionError,
+    CollectionIncompatibleError,
+    CollectionNotFoundError,
+)
+
+__all__ = ["DATABASE", "SCHEMA_VERSION", "Manifest", "Store"]
+
+DATABASE = "collection.db"
+SCHEMA_VERSION = 1
+_BUSY_SECONDS = 10
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE root (label TEXT PRIMARY KEY, path TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE document (
+    doc INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, source TEXT NOT NULL UNIQUE,
+    root TEXT, size INTEGER, mtime_ns INTEGER, ctime_ns INTEGER, read_at_ns INTEGER,
+    hash TEXT NOT NULL, fingerprint TEXT NOT NULL, extractor TEXT NOT NULL, encoding TEXT,
+    title TEXT, media_type TEXT NOT NULL, class TEXT NOT NULL
+);
+CREATE TABLE chunk (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
+    line_start INTEGER NOT NULL, line_end INTEGER NOT NULL,
+    hash TEXT NOT NULL, headings TEXT NOT NULL, content TEXT NOT NULL
+);
+CREATE INDEX chunk_doc ON chunk (doc, ordinal);
+CREATE INDEX chunk_hash ON chunk (hash);
+CREATE TABLE segment (
+    seg INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, file TEXT NOT NULL,
+    bytes INTEGER NOT NULL, checksum TEXT NOT NULL, chunks INTEGER NOT NULL, terms INTEGER NOT NULL
+);
+CREATE TABLE dead (
+    seg INTEGER PRIMARY KEY, ordinals BLOB NOT NULL, chunks INTEGER NOT NULL, terms INTEGER NOT NULL
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The settings that a collection was made with, and its generation."""
+
+    analysis: str
+    language: str
+    stop_words: tuple[str, ...]
+    chunking: str
+    generation: int
+
+
+class Store:
+    """One connection to a collection's database; not shared between threads."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self.connection = connection
+
+    @classmethod
+    def open_writable(cls, path: Path, new: Manifest) -> "Store":
+        """The database for writing; made with the manifest `new` where there is none."""
+        store = cls(path, sqlite3.connect(path / DATABASE, isolation_level=None))
+        with store.translated():
+            for pragma in ("journal_mode=WAL", "synchronous=FULL"):
+                store.connection.execute(f"PRAGMA {pragma}")
+            store.connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
+            if store._is_empty():
+                store._create(new)
+        store._check_schema()
+        return store
+
+    def _is_empty(self) -> bool:
+        return self.rows("SELECT count(*) FROM sqlite_master") == [(0,)]
+
+    def _create(self, manifest: Manifest) -> None:
+        with self.write():
+            # One by one: executescript would commit the transaction that must hold them all.
+            for statement in _SCHEMA.split(";")[:-1]:
+                self.connection.execute(statement)
+            self.set_meta(
+                schema=SCHEMA_VERSION,
+                analysis=manifest.analysis,
+                language=manifest.language,
+                stop_words=json.dumps(manifest.stop_words),
+                chunking=manifest.chunking,
+                generation=manifest.generation,
+                next_seq=1,
+            )
+
+    @classmethod
+    def open_readable(cls, path: Path) -> "Store":
+        """An existing database for reading; nothing is created but SQLite's side files."""
+        database = path / DATABASE
+        if not database.exists():
+            raise CollectionNotFoundError(f"{path}: there is no collection here")
+        uri = f"{database.absolute().as_uri()}?mode=ro"
+        if not os.access(path, os.W_OK):
+            wal = path / f"{DATABASE}-wal"
+            if wal.exists() and wal.stat().st_size:
+                raise CollectionError(
+                    f"{path}: a writer left changes that only a reader with write access to the "
+                    "folder can see; open the collection once as its owner"
+                )
+            uri += "&immutable=1"
+        store = cls(path, sqlite3.connect(uri, uri=True, isolation_level=None))
+        with store.translated():
+            store.connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
+            if store._is_empty():
+                raise CollectionNotFoundError(f"{path}: there is no collection here")
+        store._check_schema()
+        return store
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def _check_schema(self) -> None:
+        with self.translated():
+            found = self.meta("schema")
+        if found != SCHEMA_VERSION:
+            raise CollectionIncompatibleError(
+                f"{self.path}: schema {found}, this version of groundkit reads {SCHEMA_VERSION}; "
+                "delete the collection and ingest again"
+            )
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """SQLite's errors as groundkit's."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            database = self.path / DATABASE
+            name = getattr(error, "sqlite_errorname", "")
+            if name == "SQLITE_FULL":
+                raise CollectionError(f"{database}: the disk is full; nothing changed") from error
+            if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                raise CollectionError(f"{database}: busy for {_BUSY_SECONDS} s") from error
+            if isinstance(error, sqlite3.OperationalError) and not name.startswith(
+                ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR")
+            ):
+                raise CollectionError(f"{database}: {error}") from error
+            raise CollectionCorruptError(f"{database}: damaged: {error}") from error
+
+    @contextmanager
+    def read(self) -> Iterator[None]:
+        """One short read transaction: everything in it sees one generation."""
+        with self.translated():
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self.connection.execute("COMMIT")
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """One write transaction, committed whole or not at all."""
+        with self.translated():
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self.connection.execute("ROLLBACK")
+                raise
+            self.connection.execute("COMMIT")
+
+    def checkpoint(self) -> None:
+        """Fold the write-ahead log back so that it does not grow; readers are not waited for."""
+        with self.translated():
+            self.connection.execute("PRAGMA busy_timeout=0")
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self.connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        return self.connection.execute(sql, values).fetchall()
+
+    def meta(self, key: str) -> Any:
+        row = self.connection.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def set_meta(self, **values: Any) -> None:
+        self.connection.executemany("REPLACE INTO meta VALUES (?, ?)", values.items())
+
+    def manifest(self) -> Manifest:
+        """Settings and generation as of the running transaction."""
+        meta = dict(self.rows("SELECT key, value FROM meta"))
+        return Manifest(
+            analysis=meta["analysis"],
+            language=meta["language"],
+            stop_words=tuple(json.loads(meta["stop_words"])),
+            chunking=meta["chunking"],
+            generation=meta["generation"],
+        )
+
+    def fetch(self, column: str, values: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+        """Chunk rows joined with their documents, by a column of the chunk table."""
+        for part in _parts(list(values), 500):
+            marks = ",".join("?" * len(part))
+            yield from self.connection.execute(
+                f"SELECT {CHUNK_COLUMNS} FROM chunk JOIN document USING (doc) "
+                f"WHERE chunk.{column} IN ({marks}) ORDER BY source, ordinal",
+                part,
+            )
+
+
+CHUNK_COLUMNS = (
+    "chunk.seq, chunk.id, document.id, source, ordinal, start, end, line_start, line_end, "
+    "chunk.hash, headings, content, title, extractor, encoding, class"
+)
+
+
+def _parts(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    for first in range(0, len(values), size):
+        yield values[first : first + size]
+

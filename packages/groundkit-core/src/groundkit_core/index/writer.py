@@ -1,0 +1,319 @@
+"""Commits: segment files first, then one transaction that makes them and the rows live."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundkit_core.contracts import Chunk, Document
+from groundkit_core.ids import content_hash
+from groundkit_core.index.lexical import ChunkKeys, build_arrays, count_terms
+from groundkit_core.index.lock import writer_lock
+from groundkit_core.index.segment_file import SegmentFile, open_segment, write_segment
+from groundkit_core.index.store import Manifest, Store
+from groundkit_core.terms import Analyzer
+
+__all__ = ["Change", "Committed", "FileState", "Writer", "indexed_text", "key64", "open_writer"]
+
+SEGMENTS = "segments"
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What is remembered of a file so that an unchanged one need not be read."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    read_at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A document as it shall stand: its chunks, and for files the root and state."""
+
+    document: Document
+    chunks: Sequence[Chunk]
+    hash: str
+    fingerprint: str
+    root: str | None = None
+    state: FileState | None = None
+
+
+@dataclass(slots=True)
+class Committed:
+    """How many passages a commit added and dropped."""
+
+    added: int = 0
+    dropped: int = 0
+
+
+@dataclass(slots=True)
+class _Batch:
+    dropped: list[int] = field(default_factory=list)
+    moved: list[tuple[Any, ...]] = field(default_factory=list)
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+
+def indexed_text(title: str | None, headings: Sequence[str], content: str) -> str:
+    """What is searched of a passage: its title and headings count as its own words."""
+    above = [title] if title and title not in headings else []
+    return "\n".join([*above, *headings, content])
+
+
+def key64(hexadecimal: str) -> int:
+    """The head of a hash as a number that sorts alike."""
+    return int(hexadecimal[:16], 16)
+
+
+@contextmanager
+def open_writer(path: Path, manifest: Manifest, timeout: float) -> Iterator["Writer"]:
+    """Hold the collection at `path` for writing; creates it with `manifest` if it is new."""
+    (path / SEGMENTS).mkdir(parents=True, exist_ok=True)
+    with writer_lock(path, timeout):
+        store = Store.open_writable(path, manifest)
+        try:
+            writer = Writer(store)
+            writer.sweep()
+            yield writer
+        finally:
+            store.close()
+
+
+class Writer:
+    """The one process that changes a collection."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        with store.read():
+            self.manifest = store.manifest()
+        self.analyzer = Analyzer(self.manifest.language, self.manifest.stop_words)
+        self._folder = store.path / SEGMENTS
+
+    def commit(
+        self,
+        changes: Sequence[Change] = (),
+        removed: Iterable[int] = (),
+        states: Iterable[tuple[int, FileState]] = (),
+    ) -> Committed:
+        """Replace documents, remove others by row number, and note unchanged files' states."""
+        removed = list(removed)
+        documents = self._document_rows(changes)
+        batch = _Batch()
+        for doc in removed:
+            batch.dropped += [row[0] for row in self._seqs(doc)]
+        next_seq = self.store.meta("next_seq")
+        for change, doc in zip(changes, documents, strict=True):
+            next_seq = self._place(change, doc, next_seq, batch)
+        segment = self._write_segment(batch)
+        with self.store.write():
+            self._write_rows(changes, documents, removed, batch)
+            self._update_states(states)
+            if segment is not None:
+                self._add_segment(*segment)
+            self._bury(batch.dropped)
+            self.store.set_meta(
+                next_seq=next_seq, generation=self.store.meta("generation") + 1
+            )
+        self.store.checkpoint()
+        return Committed(len(batch.rows), len(batch.dropped))
+
+    def note(self, states: Iterable[tuple[int, FileState]]) -> None:
+        """Remember the states of files whose passages stay; no new generation."""
+        with self.store.write():
+            self._update_states(states)
+
+    def reindex(self, analyzer: Analyzer, chunks_at_once: int = 20_000) -> None:
+        """Derive all terms anew from the stored passages and swap them in one commit."""
+        written: list[tuple[SegmentFile, int, int]] = []
+        last = 0
+        while True:
+            rows = self.store.rows(
+                "SELECT seq, doc, chunk.hash, chunk.id, title, headings, content FROM chunk "
+                "JOIN document USING (doc) WHERE seq > ? ORDER BY seq LIMIT ?",
+                last,
+                chunks_at_once,
+            )
+            if not rows:
+                break
+            texts = [indexed_text(title, json.loads(h), text) for *_, title, h, text in rows]
+            written.append(self._build(texts, [row[:4] for row in rows], analyzer))
+            last = rows[-1][0]
+        with self.store.write():
+            self.store.connection.execute("DELETE FROM segment")
+            self.store.connection.execute("DELETE FROM dead")
+            for segment in written:
+                self._add_segment(*segment)
+            self.store.set_meta(
+                analysis=analyzer.identity,
+                language=analyzer.language,
+                stop_words=json.dumps(sorted(analyzer.stop_words)),
+                generation=self.store.meta("generation") + 1,
+            )
+        self.store.checkpoint()
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Delete files that no generation names, as a killed writer leaves them."""
+        named = {file for (file,) in self.store.rows("SELECT file FROM segment")}
+        for path in self._folder.iterdir():
+            if path.name not in named:
+                path.unlink(missing_ok=True)
+
+    def _document_rows(self, changes: Sequence[Change]) -> list[int]:
+        """Row numbers of the documents; new ones are numbered after the highest ever used."""
+        highest = self.store.rows("SELECT seq FROM sqlite_sequence WHERE name='document'")
+        following = (highest[0][0] if highest else 0) + 1
+        rows = []
+        for change in changes:
+            found = self.store.rows("SELECT doc FROM document WHERE id=?", change.document.id)
+            rows.append(found[0][0] if found else following)
+            following += not found
+        return rows
+
+    def _seqs(self, doc: int) -> list[tuple[int, str, str]]:
+        return self.store.rows("SELECT seq, id, headings FROM chunk WHERE doc=?", doc)
+
+    def _place(self, change: Change, doc: int, next_seq: int, batch: _Batch) -> int:
+        """Keep the rows of passages whose words did not change; number the others anew."""
+        title = self.store.rows("SELECT title FROM document WHERE doc=?", doc)
+        same_title = title == [(change.document.title,)]
+        held = {id_: (seq, headings) for seq, id_, headings in self._seqs(doc)}
+        for chunk in change.chunks:
+            headings = json.dumps(chunk.heading_path, ensure_ascii=False)
+            place = (chunk.ordinal, chunk.start, chunk.end, *chunk.lines)
+            seq, held_headings = held.get(chunk.id, (0, ""))
+            if seq and same_title and held_headings == headings:
+                batch.moved.append((*place, seq))
+                del held[chunk.id]
+                continue
+            digest = content_hash(chunk.content)
+            batch.rows.append(
+                (next_seq, chunk.id, doc, *place, digest, headings, chunk.content)
+            )
+            batch.texts.append(
+                indexed_text(change.document.title, chunk.heading_path, chunk.content)
+            )
+            next_seq += 1
+        batch.dropped += [seq for seq, _ in held.values()]
+        return next_seq
+
+    def _write_segment(self, batch: _Batch) -> tuple[SegmentFile, int, int] | None:
+        if not batch.rows:
+            return None
+        keys = [(seq, doc, digest, id_) for seq, id_, doc, *_, digest, _, _ in batch.rows]
+        return self._build(batch.texts, keys, self.analyzer)
+
+    def _build(
+        self, texts: Sequence[str], keys: Sequence[tuple[int, int, str, str]], analyzer: Analyzer
+    ) -> tuple[SegmentFile, int, int]:
+        counts = count_terms(texts, analyzer)
+        seq, doc, content, id_ = zip(*keys, strict=True)
+        arrays = build_arrays(
+            counts,
+            ChunkKeys(
+                np.array(seq, np.uint64),
+                np.array(doc, np.uint32),
+                np.array([key64(value) for value in content], np.uint64),
+                np.array([key64(value) for value in id_], np.uint64),
+            ),
+        )
+        return write_segment(self._folder, "lex", arrays), len(texts), int(counts.lengths.sum())
+
+    def _add_segment(self, file: SegmentFile, chunks: int, terms: int) -> None:
+        self.store.connection.execute(
+            "INSERT INTO segment (kind, file, bytes, checksum, chunks, terms) "
+            "VALUES ('lexical', ?, ?, ?, ?, ?)",
+            (file.file, file.bytes, file.checksum, chunks, terms),
+        )
+
+    def _write_rows(
+        self,
+        changes: Sequence[Change],
+        documents: Sequence[int],
+        removed: Sequence[int],
+        batch: _Batch,
+    ) -> None:
+        run = self.store.connection.executemany
+        run("DELETE FROM chunk WHERE seq=?", [(seq,) for seq in batch.dropped])
+        run("DELETE FROM document WHERE doc=?", [(doc,) for doc in removed])
+        run(
+            "UPDATE chunk SET ordinal=?, start=?, end=?, line_start=?, line_end=? WHERE seq=?",
+            batch.moved,
+        )
+        run(
+            "INSERT INTO chunk (seq, id, doc, ordinal, start, end, line_start, line_end, hash, "
+            "headings, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            batch.rows,
+        )
+        run(
+            "REPLACE INTO document (doc, id, source, root, size, mtime_ns, ctime_ns, read_at_ns, "
+            "hash, fingerprint, extractor, encoding, title, media_type, class) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [_document_row(doc, change) for doc, change in zip(documents, changes, strict=True)],
+        )
+
+    def _update_states(self, states: Iterable[tuple[int, FileState]]) -> None:
+        self.store.connection.executemany(
+            "UPDATE document SET size=?, mtime_ns=?, ctime_ns=?, read_at_ns=? WHERE doc=?",
+            [(s.size, s.mtime_ns, s.ctime_ns, s.read_at_ns, doc) for doc, s in states],
+        )
+
+    def _bury(self, dropped: Sequence[int]) -> None:
+        """Note dropped chunks as dead in their segments; a wholly dead segment goes."""
+        if not dropped:
+            return
+        seqs = np.sort(np.array(dropped, np.uint64))
+        for seg, file, size, checksum, chunks in self.store.rows(
+            "SELECT seg, file, bytes, checksum, chunks FROM segment"
+        ):
+            arrays = open_segment(self._folder, SegmentFile(file, size, checksum))
+            newly = _positions(arrays["seq"], seqs)
+            if not len(newly):
+                continue
+            row = self.store.rows("SELECT ordinals FROM dead WHERE seg=?", seg)
+            before = np.frombuffer(row[0][0], np.uint32) if row else np.empty(0, np.uint32)
+            dead = np.union1d(before, newly).astype(np.uint32)
+            if len(dead) == chunks:
+                self.store.connection.execute("DELETE FROM segment WHERE seg=?", (seg,))
+                self.store.connection.execute("DELETE FROM dead WHERE seg=?", (seg,))
+            else:
+                terms = int(arrays["lengths"][dead].sum())
+                self.store.connection.execute(
+                    "REPLACE INTO dead VALUES (?, ?, ?, ?)",
+                    (seg, dead.tobytes(), len(dead), terms),
+                )
+
+
+def _positions(held: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
+    """Where the wanted values stand in an ascending array."""
+    at = np.searchsorted(held, wanted)
+    at = at[at < len(held)]
+    return at[np.isin(held[at], wanted)].astype(np.uint32)
+
+
+def _document_row(doc: int, change: Change) -> tuple[Any, ...]:
+    document, state = change.document, change.state
+    times = (
+        (state.size, state.mtime_ns, state.ctime_ns, state.read_at_ns) if state else (None,) * 4
+    )
+    return (
+        doc,
+        document.id,
+        document.source,
+        change.root,
+        *times,
+        change.hash,
+        change.fingerprint,
+        document.extractor,
+        document.encoding,
+        document.title,
+        document.media_type,
+        document.source_class,
+    )

@@ -1,0 +1,1 @@
+"""Finding files and turning their bytes into documents."""

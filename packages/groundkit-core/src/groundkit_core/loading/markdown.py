@@ -1,0 +1,51 @@
+"""Markdown: CommonMark blocks with tables, by the lines they stand on."""
+
+import re
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from groundkit_core.chunking.blocks import Block
+from groundkit_core.spans import Lines
+
+__all__ = ["blocks"]
+
+_FRONT_MATTER = re.compile(
+    r"\A(?:---[ \t]*(?:\r\n|\r|\n).*?^(?:---|\.\.\.)|\+\+\+[ \t]*(?:\r\n|\r|\n).*?^\+\+\+)"
+    r"[ \t]*(?:\r\n|\r|\n|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_ATTRIBUTES = re.compile(r"\s*\{[^{}]*\}\s*\Z")
+_LINED = {"fence", "code_block", "table_open", "list_item_open", "blockquote_open", "html_block"}
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("table").disable("reference")
+
+
+def blocks(text: str) -> list[Block]:
+    """Headings, paragraphs, list items, tables and code of a Markdown text."""
+    found: list[Block] = []
+    front = _FRONT_MATTER.match(text)
+    offset = front.end() if front else 0
+    if front:
+        found.append(Block(0, offset, "lined"))
+    body = text[offset:]
+    lines = Lines(body)
+    parser = _parser()
+    tokens: list[Token] = []
+    # The parser's own normalisation, which keeps the number of lines.
+    parser.block.parse(re.sub(r"\r\n|\r", "\n", body).replace("\0", "�"), parser, {}, tokens)
+    for index, token in enumerate(tokens):
+        nested = 1 if token.type == "list_item_open" else 0
+        if token.map is None or token.level != nested or token.type.endswith("_list_open"):
+            continue
+        start, end = offset + lines.start(token.map[0]), offset + lines.start(token.map[1])
+        if token.type == "heading_open":
+            title = _ATTRIBUTES.sub("", tokens[index + 1].content)
+            found.append(Block(start, end, "heading", int(token.tag[1]), title))
+        else:
+            found.append(Block(start, end, "lined" if token.type in _LINED else "prose"))
+    return found

@@ -1,0 +1,1 @@
+"""Search, and citations that are checked against the source."""

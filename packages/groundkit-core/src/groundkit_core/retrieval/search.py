@@ -1,0 +1,139 @@
+"""From a query to ranked passages with citations."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from groundkit_core.config import DEFAULT_TOP_K, MAX_QUERY_LEN, MAX_TOP_K
+from groundkit_core.contracts import Citation, RetrievalResult, SearchMode, SearchResponse
+from groundkit_core.errors import CollectionCorruptError, RetrievalError
+from groundkit_core.ids import content_hash
+from groundkit_core.index import bm25
+from groundkit_core.index.view import View
+from groundkit_core.terms import term_hash
+
+__all__ = ["Query", "citation_of", "passages", "search"]
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A checked search request."""
+
+    text: str
+    top_k: int | None
+    mode: SearchMode
+    all_copies: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise RetrievalError("the query is empty")
+        if len(self.text) > MAX_QUERY_LEN:
+            raise RetrievalError(
+                f"the query has {len(self.text)} characters, the limit is {MAX_QUERY_LEN}"
+            )
+        try:
+            self.text.encode()
+        except UnicodeEncodeError:
+            raise RetrievalError("the query is not valid Unicode") from None
+        if self.top_k is not None and not 1 <= self.top_k <= MAX_TOP_K:
+            raise RetrievalError(f"top_k is {self.top_k}, it must be 1 to {MAX_TOP_K}")
+        if self.mode != "bm25":
+            raise RetrievalError(f"mode {self.mode!r} needs vectors, and the collection has none")
+
+    @property
+    def k(self) -> int:
+        """Number of results asked for."""
+        return DEFAULT_TOP_K if self.top_k is None else self.top_k
+
+
+def search(view: View, query: Query, collection: str) -> SearchResponse:
+    """The best passages of one generation, equal texts collapsed unless all copies are wanted."""
+    contents = view.contents
+    terms = [term_hash(term) for term in contents.analyzer.query_terms(query.text)]
+    stats = bm25.statistics(contents.segments, contents.chunks, contents.terms, terms)
+    hits = _best(view, query, terms, stats)
+    rows = {row[0]: row for row in view.store.fetch("seq", [hit.seq for hit in hits])}
+    missing = [hit.seq for hit in hits if hit.seq not in rows]
+    if missing:
+        raise CollectionCorruptError(f"{view.store.path}: passage {missing[0]} has no row")
+    copies = {} if query.all_copies else _copies(view, rows.values())
+    results: list[RetrievalResult] = []
+    for hit in sorted(hits, key=lambda hit: (-hit.score, rows[hit.seq][1])):
+        row = rows[hit.seq]
+        _check(view, row)
+        others = tuple(
+            citation_of(other) for other in copies.get(row[9], ()) if other[0] != hit.seq
+        )
+        results.append(
+            RetrievalResult(
+                rank=len(results) + 1,
+                score=hit.score,
+                content=row[11],
+                title=row[12],
+                citation=citation_of(row),
+                copies=others,
+            )
+        )
+    return SearchResponse(
+        query=query.text,
+        mode=query.mode,
+        top_k=query.k,
+        collection=collection,
+        generation=contents.manifest.generation,
+        results=tuple(results),
+    )
+
+
+def _best(
+    view: View, query: Query, terms: Sequence[int], stats: bm25.Statistics
+) -> list[bm25.Hit]:
+    """The best k hits; asks deeper while copies of one text crowd out other texts."""
+    depth = query.k
+    while True:
+        hits = bm25.search(view.contents.segments, terms, stats, depth)
+        if query.all_copies:
+            return hits
+        distinct = list({hit.content: hit for hit in reversed(hits)}.values())[::-1]
+        if len(distinct) >= query.k or len(hits) < depth:
+            return distinct[: query.k]
+        depth *= 4
+
+
+def _copies(view: View, rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in view.store.fetch("hash", {row[9] for row in rows}):
+        found.setdefault(row[9], []).append(row)
+    return found
+
+
+def _check(view: View, row: Row) -> None:
+    """A passage's own hash: our copy of the text is never shown after it rotted."""
+    if content_hash(row[11]) != row[9]:
+        raise CollectionCorruptError(
+            f"{view.store.path}: passage {row[1]} does not match its hash; run: grk doctor"
+        )
+
+
+def citation_of(row: Row) -> Citation:
+    """The citation of a row that `Store.fetch` gave."""
+    return Citation(
+        document_id=row[2],
+        chunk_id=row[1],
+        source=row[3],
+        start=row[5],
+        end=row[6],
+        source_class=row[15],
+        extractor=row[13],
+        encoding=row[14],
+        content_hash=row[9],
+        heading_path=tuple(json.loads(row[10])),
+        lines=(row[7], row[8]),
+    )
+
+
+def passages(view: View, doc: int) -> list[tuple[Citation, str]]:
+    """Citations and texts of one document's passages, in order."""
+    return [(citation_of(row), row[11]) for row in view.store.fetch("doc", [doc])]

@@ -1,0 +1,63 @@
+"""Reading a source again: files beneath named roots, or an application's own reader."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from groundkit_core.config import MAX_FILE_BYTES
+from groundkit_core.errors import SourceError
+
+__all__ = ["FileReader", "SourceReader", "SourceRouter"]
+
+
+class SourceReader(Protocol):
+    """Gives what a source holds now."""
+
+    def read(self, source: str) -> str | bytes:
+        """Text or bytes of a source; `SourceError` where it cannot be read."""
+        ...
+
+
+class FileReader:
+    """Reads `label/relative/path` beneath the folder that the label names."""
+
+    def __init__(self, roots: Mapping[str, Path]) -> None:
+        self.roots = dict(roots)
+
+    def read(self, source: str) -> bytes:
+        """Bytes of a file that stands inside its root."""
+        label, _, relative = source.partition("/")
+        root = self.roots.get(label)
+        if root is None:
+            raise SourceError(f"{source}: no root is called {label!r}")
+        path = root / relative
+        try:
+            resolved = path.resolve(strict=True)
+            if not resolved.is_relative_to(root.resolve()):
+                raise SourceError(f"{source}: it leads out of its root")
+            if not resolved.is_file():
+                raise SourceError(f"{source}: not a regular file")
+            if resolved.stat().st_size > MAX_FILE_BYTES:
+                raise SourceError(f"{source}: larger than {MAX_FILE_BYTES} bytes")
+            return resolved.read_bytes()
+        except FileNotFoundError:
+            raise SourceError(f"{source}: the file is gone") from None
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise SourceError(f"{source}: unreadable: {reason}") from None
+
+
+class SourceRouter:
+    """Reads files for sources beneath a root, and asks the application for the others."""
+
+    def __init__(self, roots: Mapping[str, Path], reader: SourceReader | None) -> None:
+        self._files = FileReader(roots)
+        self._reader = reader
+
+    def read(self, source: str) -> str | bytes:
+        """Text or bytes of a source."""
+        if source.partition("/")[0] in self._files.roots:
+            return self._files.read(source)
+        if self._reader is None:
+            raise SourceError(f"{source}: no root has it and no SourceReader was given")
+        return self._reader.read(source)

@@ -1,0 +1,215 @@
+"""From text to search terms, the same way for documents and for queries."""
+
+import itertools
+import re
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from hashlib import blake2b
+from unicodedata import normalize
+
+import regex
+import Stemmer
+
+from groundkit_core.errors import ConfigurationError
+
+__all__ = ["LANGUAGES", "Analyzer", "count_words", "term_hash", "word_spans", "words"]
+
+LANGUAGES = ("none", *sorted(Stemmer.algorithms()))
+"""Snowball stemmers, and `none` for languages without one."""
+
+_VERSION = "terms@1"
+_QUERY_KEEPS = frozenset({"not", "no", "it", "or"})
+_LONGEST_STEMMED = 64
+_MOST_ATOMS = 24
+
+# Scripts written without spaces (and Hangul, whose words carry particles) go by character pairs.
+_UNSPACED = (
+    "ก-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u1950-\u19df\u1a20-\u1aad\u1b00-\u1b7f"
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u3040-\u30ff\u3100-\u318f"
+    "\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\ua980-\ua9df"
+    "\uaa60-\uaadf\uac00-\ud7fb\uf900-\ufaff\uff66-\uffdc\U0001b000-\U0001b16f"
+    "\U00020000-\U000323af"
+)
+_JOINER = r"[-‐‑./]"
+
+
+def _word(first: str, rest: str) -> str:
+    # Bounded, so that one endless run neither makes an endless term nor an endless passage.
+    simple = f"{first}{rest}{{0,127}}+"
+    return f"{simple}(?:{_JOINER}{simple}){{0,15}}+"
+
+
+_ASCII = re.compile(_word("[A-Za-z0-9_]", "[A-Za-z0-9_]"))
+_SPACED = regex.compile(_word(r"[\p{L}\p{N}_]", r"[\p{L}\p{N}\p{M}_\u00ad]"))
+_MIXED_WORD = _word(
+    rf"[[\p{{L}}\p{{N}}_]--[{_UNSPACED}]]", rf"[[\p{{L}}\p{{N}}\p{{M}}_\u00ad]--[{_UNSPACED}]]"
+)
+_LETTER = rf"[[\p{{L}}\p{{N}}]&&[{_UNSPACED}]]"
+_CHARACTERS = regex.compile(rf"(?V1){_LETTER}\p{{M}}*+|{_MIXED_WORD}")
+_RUNS = regex.compile(rf"(?V1){_LETTER}[{_LETTER}\p{{M}}]{{0,255}}+|{_MIXED_WORD}")
+_CLUSTER = regex.compile(r"\P{M}\p{M}*+|\p{M}++")
+_HAS_UNSPACED = regex.compile(rf"[{_UNSPACED}]")
+
+_BOUNDARY = regex.compile(
+    r"(?V1)_+|[-‐./]|(?<=\p{Ll}\p{M}*)(?=\p{Lu})|(?<=\p{Lu}\p{M}*)(?=\p{Lu}\p{M}*\p{Ll})"
+    r"|(?<=\p{L}\p{M}*)(?=\p{N})|(?<=\p{N}\p{M}*)(?=\p{L})"
+)
+_DROPPED_JOINER = regex.compile(r"(?<=\p{L}\p{M}*)[-‐_]+|[-‐_]+(?=\p{L})|(?<![^./])_+|_+(?![^./])")
+# Marks that writers leave out; vowel signs of Indic scripts are letters to their readers.
+_OPTIONAL_MARK = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670]")
+
+
+def _pattern(text: str, unspaced: "regex.Pattern[str]") -> "re.Pattern[str] | regex.Pattern[str]":
+    """The cheapest of three patterns that agree on this text."""
+    if text.isascii():
+        return _ASCII
+    return unspaced if _HAS_UNSPACED.search(text) else _SPACED
+
+
+def words(text: str) -> list[str]:
+    """The words of a text; an unspaced script comes as runs of characters."""
+    return _pattern(text, _RUNS).findall(text)
+
+
+def word_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """Spans of the words by which passages are sized: an unspaced character counts one."""
+    part = text[start:end]
+    for match in _pattern(part, _CHARACTERS).finditer(part):
+        yield start + match.start(), start + match.end()
+
+
+def count_words(text: str) -> int:
+    """Number of words by which passages are sized."""
+    return len(_pattern(text, _CHARACTERS).findall(text))
+
+
+def term_hash(term: str) -> int:
+    """The 64-bit key of a term in a segment."""
+    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
+def _whole(word: str) -> str:
+    """An identifier in one piece: `e-mail` as `email`, `conf.py` and `2026-04` as written."""
+    return _DROPPED_JOINER.sub("", word) or word
+
+
+def _joined_pairs(word: str) -> Iterator[str]:
+    """Neighbours of longer names together, so that `getUserName` is found by `username`."""
+    for part in re.split("[./]", word):
+        atoms = [atom for atom in _BOUNDARY.split(part) if atom]
+        if len(atoms) > 2:
+            for left, right in itertools.pairwise(atoms):
+                if left.isalpha() and right.isalpha():
+                    yield left + right
+
+
+def _forms(word: str) -> list[str]:
+    """An NFKC word as lower-case forms: its parts, then the whole, then neighbouring pairs."""
+    lower = word.lower()
+    if word.isalpha() and (word == lower or word[1:] == lower[1:]):
+        return [lower]
+    atoms = [atom for atom in _BOUNDARY.split(word) if atom]
+    if len(atoms) > _MOST_ATOMS:
+        atoms = [atom for atom in regex.split(r"[-‐./_]+", word) if atom]
+    if not atoms:
+        return [lower]
+    if len(atoms) == 1:
+        return [atoms[0].lower()]
+    found = [*atoms, _whole(word)]
+    if len(atoms) <= _MOST_ATOMS:
+        found += _joined_pairs(word)
+    return list(dict.fromkeys(form.lower() for form in found))
+
+
+class Analyzer:
+    """Turns text into terms for one language.
+
+    Terms are folded and stemmed; they never touch the offsets of a passage.
+    """
+
+    def __init__(self, language: str, stop_words: Collection[str] = ()) -> None:
+        if language not in LANGUAGES:
+            raise ConfigurationError(
+                f"unknown language {language!r}; one of: {', '.join(LANGUAGES)}"
+            )
+        self.language = language
+        self.stop_words = frozenset(stop_words) - _QUERY_KEEPS
+        self._stemmer = None if language == "none" else Stemmer.Stemmer(language)
+        self.word_terms = lru_cache(1 << 16)(self._word_terms)
+
+    @property
+    def identity(self) -> str:
+        """What decides the terms of a text; two equal identities give equal terms."""
+        stemmer = "none" if self._stemmer is None else f"snowball{Stemmer.version().split('.')[0]}"
+        return f"{_VERSION}:{self.language}:{stemmer}"
+
+    def _stem(self, form: str) -> str:
+        if self._stemmer is None or len(form) > _LONGEST_STEMMED:
+            return form
+        stem: str = self._stemmer.stemWord(form)
+        return stem
+
+    def _variants(self, form: str) -> Iterator[str]:
+        yield self._stem(form)
+        if not form.isascii():
+            bare = normalize("NFC", _OPTIONAL_MARK.sub("", normalize("NFD", form))).casefold()
+            if bare != form:
+                yield self._stem(bare)
+
+    def _word_terms(self, word: str, query: bool = False) -> tuple[str, ...]:
+        """Terms of one word as `words` found it; a query takes pairs, not single characters."""
+        if word.isascii():
+            folded = word
+        else:
+            folded = normalize("NFKC", word.replace("\u00ad", ""))
+            if _HAS_UNSPACED.match(folded):
+                return _pairs(folded, query)
+        return tuple(
+            dict.fromkeys(term for form in _forms(folded) for term in self._variants(form))
+        )
+
+    def terms(self, text: str) -> list[str]:
+        """Terms of a document's text, in order, repeats kept."""
+        return [term for word in words(text) for term in self.word_terms(word)]
+
+    def query_terms(self, text: str) -> list[str]:
+        """Terms of a query: stop words are left out where other words remain."""
+        found = words(text)
+        telling = [word for word in found if word.lower() not in self.stop_words]
+        return [term for word in telling or found for term in self.word_terms(word, True)]
+
+    def matches(self, text: str, terms: Collection[str]) -> Iterator[tuple[int, int]]:
+        """Spans of the words in `text` that give one of the terms, for emphasis."""
+        wanted = set(terms)
+        for match in _pattern(text, _RUNS).finditer(text):
+            word = match.group()
+            if not wanted.intersection(self.word_terms(word)):
+                continue
+            if word.isascii() or not _HAS_UNSPACED.match(normalize("NFKC", word)):
+                yield match.span()
+            else:
+                yield from _matching_pairs(word, match.start(), wanted)
+
+
+def _pairs(run: str, query: bool) -> tuple[str, ...]:
+    clusters = _CLUSTER.findall(run.lower())
+    pairs = [left + right for left, right in itertools.pairwise(clusters)]
+    if query and pairs:
+        return tuple(pairs)
+    return (*clusters, *pairs)
+
+
+def _matching_pairs(run: str, offset: int, wanted: set[str]) -> Iterator[tuple[int, int]]:
+    clusters = list(_CLUSTER.finditer(run))
+    start = end = -1
+    for index, cluster in enumerate(clusters):
+        for width in (1, 2):
+            stop = clusters[min(index + width, len(clusters)) - 1].end()
+            if normalize("NFKC", run[cluster.start() : stop]).lower() in wanted:
+                if cluster.start() > end >= 0:
+                    yield offset + start, offset + end
+                    start = -1
+                start = cluster.start() if start < 0 else start
+                end = max(end, stop)
+    if start >= 0:
+        yield offset + start, offset + end

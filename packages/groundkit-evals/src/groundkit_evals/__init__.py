@@ -1,0 +1,3 @@
+"""Metrics, datasets and reports for groundkit collections."""
+
+__all__: list[str] = []

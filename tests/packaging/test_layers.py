@@ -1,0 +1,75 @@
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGES = Path(__file__).parents[2] / "packages"
+ABOVE = {
+    "core": {"groundkit_providers", "groundkit_evals", "groundkit_cli"},
+    "providers": {"groundkit_evals", "groundkit_cli"},
+    "evals": {"groundkit_cli"},
+    "cli": set[str](),
+}
+NETWORK = {"aiohttp", "http.client", "httpx", "requests", "socket", "urllib.request", "urllib3"}
+
+
+def imports(source: str) -> Iterator[str]:
+    """Every absolute module name that a source imports, wherever in it the import stands."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                yield module
+                yield from (f"{module}.{alias.name}" for alias in names)
+            case ast.Call(
+                func=ast.Name(id="__import__" | "import_module")
+                | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(value=str(module)), *_],
+            ):
+                yield module
+
+
+def offences(source: str, banned: set[str]) -> set[str]:
+    """The banned modules a source imports, themselves or by a submodule."""
+    names = [f"{name}." for name in imports(source)]
+    return {ban for ban in banned if any(name.startswith(f"{ban}.") for name in names)}
+
+
+def package_offences(package: str, banned: set[str]) -> dict[str, set[str]]:
+    """Offences by file for one package's sources."""
+    source_dir = PACKAGES / f"groundkit-{package}" / "src"
+    found = {
+        str(path.relative_to(source_dir)): offences(path.read_text(encoding="utf-8"), banned)
+        for path in source_dir.rglob("*.py")
+    }
+    assert found, f"no sources in {source_dir}"
+    return {path: names for path, names in found.items() if names}
+
+
+@pytest.mark.parametrize("package", ABOVE)
+def test_no_package_imports_a_layer_above(package: str) -> None:
+    assert package_offences(package, ABOVE[package]) == {}
+
+
+@pytest.mark.parametrize("package", ["core", "evals", "cli"])
+def test_only_providers_may_reach_the_network(package: str) -> None:
+    assert package_offences(package, NETWORK) == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import httpx", {"httpx"}),
+        ("def f():\n    from httpx import Client", {"httpx"}),
+        ("from urllib import request", {"urllib.request"}),
+        ("import http.client as c", {"http.client"}),
+        ("import importlib\nimportlib.import_module('requests.adapters')", {"requests"}),
+        ("from urllib.parse import quote", set()),
+        ("from .socket import x", set()),
+        ("import socketserver", set()),
+    ],
+)
+def test_an_import_is_found_in_any_form(source: str, expected: set[str]) -> None:
+    assert offences(source, NETWORK) == expected
