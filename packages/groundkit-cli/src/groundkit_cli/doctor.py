@@ -15,9 +15,7 @@ def doctor(
     json: Json = False,
 ) -> None:
     """Read every byte of the collections and name what is damaged."""
-    chosen = (
-        [open_collection(index_dir, collection)] if collection else all_collections(index_dir)
-    )
+    chosen = [open_collection(index_dir, collection)] if collection else all_collections(index_dir)
     findings = {found.name: found.check() for found in chosen}
     if json:
         emit_json({"collections": findings})

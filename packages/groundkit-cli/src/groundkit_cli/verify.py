@@ -22,9 +22,7 @@ def verify(
     file: Annotated[
         Path | None, typer.Argument(help="A saved `grk search --json`; else the collection.")
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail on moved passages too.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on moved passages too.")] = False,
     index_dir: IndexDir = None,
     collection: CollectionName = None,
     root: Roots = None,
@@ -40,9 +38,7 @@ def verify(
         if verdict.status == "verified":
             continue
         if json:
-            listed.append(
-                {"citation": citation.model_dump(), "verification": verdict.model_dump()}
-            )
+            listed.append({"citation": citation.model_dump(), "verification": verdict.model_dump()})
         else:
             emit(_line(citation, verdict))
     statuses = ("verified", "moved", "drifted", "unresolvable")

@@ -42,8 +42,10 @@ def chunk_document(
 
 
 def _pieces(text: str, blocks: list[Block], config: ChunkingConfig) -> Iterator[Piece]:
-    found = structured(text, blocks, config) if config.strategy == "structure" else _fixed(
-        text, blocks, config
+    found = (
+        structured(text, blocks, config)
+        if config.strategy == "structure"
+        else _fixed(text, blocks, config)
     )
     held: Piece | None = None
     for piece in found:

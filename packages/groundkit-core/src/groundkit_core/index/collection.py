@@ -134,9 +134,7 @@ class Collection:
 
     def verify_all(self, cited: Sequence[Cited]) -> list[Verification]:
         """Verdicts on citations, given with their text where it is at hand."""
-        held, roots = self._reader.run(
-            lambda view: (held_passages(view, cited), self._roots(view))
-        )
+        held, roots = self._reader.run(lambda view: (held_passages(view, cited), self._roots(view)))
         return resolve_all(cited, held, SourceRouter(roots, self._source_reader))
 
     def passages(self) -> Iterator[list[tuple[Citation, str]]]:
@@ -262,9 +260,7 @@ class Collection:
         self._must_exist()
         return ingest.remove(self.path, list(sources), lock_timeout)
 
-    def reindex(
-        self, *, language: str | None = None, lock_timeout: float = _LOCK_SECONDS
-    ) -> None:
+    def reindex(self, *, language: str | None = None, lock_timeout: float = _LOCK_SECONDS) -> None:
         """Derive the terms of all passages anew, with this version's rules."""
         from groundkit_core.index import ingest
 

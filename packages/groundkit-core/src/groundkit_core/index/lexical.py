@@ -46,8 +46,7 @@ def count_terms(texts: Sequence[str], analyzer: Analyzer) -> TermCounts:
     ids, stems = tokenize(texts, words, lambda word: "\0".join(analyzer.word_terms(word)))
     table: dict[str, int] = {}
     spread: list[list[int]] = [
-        [table.setdefault(term, len(table)) for term in joined.split("\0")]
-        for joined in stems
+        [table.setdefault(term, len(table)) for term in joined.split("\0")] for joined in stems
     ]
     hashes = np.array([term_hash(term) for term in table], dtype=np.uint64)
     return _count(ids, spread, hashes)
@@ -59,9 +58,7 @@ def _count(ids: list[list[int]], spread: list[list[int]], hashes: Array) -> Term
     flat = np.fromiter((i for row in ids for i in row), dtype=np.int64, count=int(per_text.sum()))
     widths = np.fromiter(map(len, spread), dtype=np.int64, count=len(spread))
     starts = np.concatenate(([0], np.cumsum(widths)))
-    terms = np.fromiter(
-        (t for row in spread for t in row), dtype=np.int64, count=int(widths.sum())
-    )
+    terms = np.fromiter((t for row in spread for t in row), dtype=np.int64, count=int(widths.sum()))
     chunk = np.repeat(np.arange(len(ids), dtype=np.int64), per_text)
     width = widths[flat]
     within = np.arange(int(width.sum())) - np.repeat(np.cumsum(width) - width, width)

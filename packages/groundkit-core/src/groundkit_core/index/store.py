@@ -221,4 +221,3 @@ CHUNK_COLUMNS = (
 def _parts(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     for first in range(0, len(values), size):
         yield values[first : first + size]
-

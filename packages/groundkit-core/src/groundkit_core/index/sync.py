@@ -132,8 +132,7 @@ class Sync:
         return {
             row[0]: _known_of(row)
             for row in self._writer.store.rows(
-                f"SELECT {_KNOWN_COLUMNS} FROM document WHERE root=? "
-                "AND substr(source, 1, ?) = ?",
+                f"SELECT {_KNOWN_COLUMNS} FROM document WHERE root=? AND substr(source, 1, ?) = ?",
                 target.label,
                 len(prefix),
                 prefix,
@@ -179,9 +178,7 @@ class Sync:
             )
         return gone
 
-    def _file(
-        self, target: Target, file: FoundFile, source: str, known: _Known | None
-    ) -> None:
+    def _file(self, target: Target, file: FoundFile, source: str, known: _Known | None) -> None:
         info = file.stat
         if known is not None and not self._options.rehash and self._is_settled(known, info):
             self.totals.unchanged += 1
@@ -220,9 +217,7 @@ class Sync:
 
     def _read(self, file: FoundFile) -> bytes:
         if file.stat.st_size > self._options.max_bytes:
-            raise RefusedError(
-                f"{file.stat.st_size} bytes, the limit is {self._options.max_bytes}"
-            )
+            raise RefusedError(f"{file.stat.st_size} bytes, the limit is {self._options.max_bytes}")
         descriptor = os.open(file.path, os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _BINARY)
         with os.fdopen(descriptor, "rb") as stream:
             before = os.fstat(descriptor)
@@ -262,9 +257,7 @@ class Sync:
     def _fingerprint(self, digest: str, extractor: str) -> str:
         return f"{self._processing}{extractor} {digest}"
 
-    def _change(
-        self, change: Change, known: _Known | None, warnings: Sequence[str] = ()
-    ) -> None:
+    def _change(self, change: Change, known: _Known | None, warnings: Sequence[str] = ()) -> None:
         outcome = FileOutcome(
             source=change.document.source,
             status="indexed" if known is None else "changed",

@@ -118,9 +118,7 @@ class Writer:
             if segment is not None:
                 self._add_segment(*segment)
             self._bury(batch.dropped)
-            self.store.set_meta(
-                next_seq=next_seq, generation=self.store.meta("generation") + 1
-            )
+            self.store.set_meta(next_seq=next_seq, generation=self.store.meta("generation") + 1)
         self.store.checkpoint()
         return Committed(len(batch.rows), len(batch.dropped))
 
@@ -194,9 +192,7 @@ class Writer:
                 del held[chunk.id]
                 continue
             digest = content_hash(chunk.content)
-            batch.rows.append(
-                (next_seq, chunk.id, doc, *place, digest, headings, chunk.content)
-            )
+            batch.rows.append((next_seq, chunk.id, doc, *place, digest, headings, chunk.content))
             batch.texts.append(
                 indexed_text(change.document.title, chunk.heading_path, chunk.content)
             )
@@ -300,9 +296,7 @@ def _positions(held: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
 
 def _document_row(doc: int, change: Change) -> tuple[Any, ...]:
     document, state = change.document, change.state
-    times = (
-        (state.size, state.mtime_ns, state.ctime_ns, state.read_at_ns) if state else (None,) * 4
-    )
+    times = (state.size, state.mtime_ns, state.ctime_ns, state.read_at_ns) if state else (None,) * 4
     return (
         doc,
         document.id,

@@ -87,9 +87,7 @@ def search(view: View, query: Query, collection: str) -> SearchResponse:
     )
 
 
-def _best(
-    view: View, query: Query, terms: Sequence[int], stats: bm25.Statistics
-) -> list[bm25.Hit]:
+def _best(view: View, query: Query, terms: Sequence[int], stats: bm25.Statistics) -> list[bm25.Hit]:
     """The best k hits; asks deeper while copies of one text crowd out other texts."""
     depth = query.k
     while True:
