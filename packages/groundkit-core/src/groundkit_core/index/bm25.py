@@ -121,7 +121,11 @@ class _Scan:
     ) -> NDArray[Any]:
         bound = (self._floor - left) * _SLACK
         kept = [ordinals[sums[ordinals] >= bound] for ordinals in lists]
-        return np.unique(np.concatenate(kept)) if kept else np.empty(0, np.uint32)
+        if len(kept) < 2:
+            return kept[0] if kept else np.empty(0, np.uint32)
+        # Not np.unique, which imports numpy.ma.
+        merged = np.sort(np.concatenate(kept))
+        return merged[np.concatenate(([True], merged[1:] != merged[:-1]))[: len(merged)]]
 
     def _look_up(
         self,

@@ -41,7 +41,8 @@ CREATE INDEX chunk_doc ON chunk (doc, ordinal);
 CREATE INDEX chunk_hash ON chunk (hash);
 CREATE TABLE segment (
     seg INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, file TEXT NOT NULL,
-    bytes INTEGER NOT NULL, checksum TEXT NOT NULL, chunks INTEGER NOT NULL, terms INTEGER NOT NULL
+    bytes INTEGER NOT NULL, checksum TEXT NOT NULL, first_seq INTEGER NOT NULL,
+    chunks INTEGER NOT NULL, terms INTEGER NOT NULL
 );
 CREATE TABLE dead (
     seg INTEGER PRIMARY KEY, ordinals BLOB NOT NULL, chunks INTEGER NOT NULL, terms INTEGER NOT NULL

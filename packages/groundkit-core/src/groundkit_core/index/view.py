@@ -87,7 +87,7 @@ class Reader:
         for file, size, checksum, n, total, ordinals, dead, dead_terms in store.rows(
             "SELECT file, bytes, checksum, segment.chunks, segment.terms, "
             "ifnull(ordinals, x''), ifnull(dead.chunks, 0), ifnull(dead.terms, 0) "
-            "FROM segment LEFT JOIN dead USING (seg) WHERE kind='lexical' ORDER BY seg"
+            "FROM segment LEFT JOIN dead USING (seg) WHERE kind='lexical' ORDER BY first_seq"
         ):
             key = (file, dead)
             mapped[key] = self._mapped.get(key) or LexicalSegment.open(

@@ -14,6 +14,7 @@ from groundkit_core.contracts import Chunk, Document
 from groundkit_core.ids import content_hash
 from groundkit_core.index.lexical import ChunkKeys, build_arrays, count_terms
 from groundkit_core.index.lock import writer_lock
+from groundkit_core.index.merge import Part, due, merged
 from groundkit_core.index.segment_file import SegmentFile, open_segment, write_segment
 from groundkit_core.index.store import Manifest, Store
 from groundkit_core.terms import Analyzer
@@ -59,6 +60,16 @@ class _Batch:
     moved: list[tuple[Any, ...]] = field(default_factory=list)
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A segment file that no transaction names yet."""
+
+    file: SegmentFile
+    first_seq: int
+    chunks: int
+    terms: int
 
 
 def indexed_text(title: str | None, headings: Sequence[str], content: str) -> str:
@@ -116,9 +127,10 @@ class Writer:
             self._write_rows(changes, documents, removed, batch)
             self._update_states(states)
             if segment is not None:
-                self._add_segment(*segment)
+                self._add_segment(segment)
             self._bury(batch.dropped)
             self.store.set_meta(next_seq=next_seq, generation=self.store.meta("generation") + 1)
+        self.merge()
         self.store.checkpoint()
         return Committed(len(batch.rows), len(batch.dropped))
 
@@ -129,7 +141,7 @@ class Writer:
 
     def reindex(self, analyzer: Analyzer, chunks_at_once: int = 20_000) -> None:
         """Derive all terms anew from the stored passages and swap them in one commit."""
-        written: list[tuple[SegmentFile, int, int]] = []
+        written: list[_Written] = []
         last = 0
         while True:
             rows = self.store.rows(
@@ -144,18 +156,48 @@ class Writer:
             written.append(self._build(texts, [row[:4] for row in rows], analyzer))
             last = rows[-1][0]
         with self.store.write():
-            self.store.connection.execute("DELETE FROM segment")
-            self.store.connection.execute("DELETE FROM dead")
+            self._drop_segments(seg for (seg,) in self.store.rows("SELECT seg FROM segment"))
             for segment in written:
-                self._add_segment(*segment)
+                self._add_segment(segment)
             self.store.set_meta(
                 analysis=analyzer.identity,
                 language=analyzer.language,
                 stop_words=json.dumps(sorted(analyzer.stop_words)),
                 generation=self.store.meta("generation") + 1,
             )
+        self.merge()
         self.store.checkpoint()
         self.sweep()
+
+    def merge(self, *, everything: bool = False) -> None:
+        """Merge the segments that are due, or all into one; scores stay as they are."""
+        while True:
+            listed = self._segments()
+            sizes = [(part.live, len(part.dead)) for _, part in listed]
+            chosen = due(sizes)
+            if everything and (len(listed) > 1 or any(dead for _, dead in sizes)):
+                chosen = range(len(listed))
+            if chosen is None:
+                return
+            parts = [listed[index] for index in chosen]
+            arrays = merged([part for _, part in parts])
+            written = self._write(arrays)
+            with self.store.write():
+                self._drop_segments(seg for seg, _ in parts)
+                self._add_segment(written)
+                self.store.set_meta(generation=self.store.meta("generation") + 1)
+            self.sweep()
+
+    def _segments(self) -> list[tuple[int, Part]]:
+        """Row numbers of the segments and their arrays, in order of `seq`."""
+        found = []
+        for seg, file, size, checksum, ordinals in self.store.rows(
+            "SELECT seg, file, bytes, checksum, ifnull(ordinals, x'') FROM segment "
+            "LEFT JOIN dead USING (seg) ORDER BY first_seq"
+        ):
+            arrays = open_segment(self._folder, SegmentFile(file, size, checksum))
+            found.append((seg, Part(arrays, np.frombuffer(ordinals, np.uint32))))
+        return found
 
     def sweep(self) -> None:
         """Delete files that no generation names, as a killed writer leaves them."""
@@ -200,7 +242,7 @@ class Writer:
         batch.dropped += [seq for seq, _ in held.values()]
         return next_seq
 
-    def _write_segment(self, batch: _Batch) -> tuple[SegmentFile, int, int] | None:
+    def _write_segment(self, batch: _Batch) -> "_Written | None":
         if not batch.rows:
             return None
         keys = [(seq, doc, digest, id_) for seq, id_, doc, *_, digest, _, _ in batch.rows]
@@ -208,7 +250,7 @@ class Writer:
 
     def _build(
         self, texts: Sequence[str], keys: Sequence[tuple[int, int, str, str]], analyzer: Analyzer
-    ) -> tuple[SegmentFile, int, int]:
+    ) -> "_Written":
         counts = count_terms(texts, analyzer)
         seq, doc, content, id_ = zip(*keys, strict=True)
         arrays = build_arrays(
@@ -220,14 +262,32 @@ class Writer:
                 np.array([key64(value) for value in id_], np.uint64),
             ),
         )
-        return write_segment(self._folder, "lex", arrays), len(texts), int(counts.lengths.sum())
+        return self._write(arrays)
 
-    def _add_segment(self, file: SegmentFile, chunks: int, terms: int) -> None:
+    def _write(self, arrays: dict[str, NDArray[Any]]) -> "_Written":
+        seq, lengths = arrays["seq"], arrays["lengths"]
+        file = write_segment(self._folder, "lex", arrays)
+        return _Written(file, int(seq[0]), len(seq), int(lengths.sum()))
+
+    def _add_segment(self, written: "_Written") -> None:
+        file = written.file
         self.store.connection.execute(
-            "INSERT INTO segment (kind, file, bytes, checksum, chunks, terms) "
-            "VALUES ('lexical', ?, ?, ?, ?, ?)",
-            (file.file, file.bytes, file.checksum, chunks, terms),
+            "INSERT INTO segment (kind, file, bytes, checksum, first_seq, chunks, terms) "
+            "VALUES ('lexical', ?, ?, ?, ?, ?, ?)",
+            (
+                file.file,
+                file.bytes,
+                file.checksum,
+                written.first_seq,
+                written.chunks,
+                written.terms,
+            ),
         )
+
+    def _drop_segments(self, segs: Iterable[int]) -> None:
+        for seg in list(segs):
+            self.store.connection.execute("DELETE FROM segment WHERE seg=?", (seg,))
+            self.store.connection.execute("DELETE FROM dead WHERE seg=?", (seg,))
 
     def _write_rows(
         self,
@@ -266,21 +326,15 @@ class Writer:
         if not dropped:
             return
         seqs = np.sort(np.array(dropped, np.uint64))
-        for seg, file, size, checksum, chunks in self.store.rows(
-            "SELECT seg, file, bytes, checksum, chunks FROM segment"
-        ):
-            arrays = open_segment(self._folder, SegmentFile(file, size, checksum))
-            newly = _positions(arrays["seq"], seqs)
+        for seg, part in self._segments():
+            newly = _positions(part.arrays["seq"], seqs)
             if not len(newly):
                 continue
-            row = self.store.rows("SELECT ordinals FROM dead WHERE seg=?", seg)
-            before = np.frombuffer(row[0][0], np.uint32) if row else np.empty(0, np.uint32)
-            dead = np.union1d(before, newly).astype(np.uint32)
-            if len(dead) == chunks:
-                self.store.connection.execute("DELETE FROM segment WHERE seg=?", (seg,))
-                self.store.connection.execute("DELETE FROM dead WHERE seg=?", (seg,))
+            dead = np.union1d(part.dead, newly).astype(np.uint32)
+            if len(dead) == len(part.arrays["seq"]):
+                self._drop_segments([seg])
             else:
-                terms = int(arrays["lengths"][dead].sum())
+                terms = int(part.arrays["lengths"][dead].sum())
                 self.store.connection.execute(
                     "REPLACE INTO dead VALUES (?, ?, ?, ?)",
                     (seg, dead.tobytes(), len(dead), terms),
