@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from groundkit_core.index.collection import Collection, CollectionInfo
 
 app = typer.Typer(
-    help="List, show, re-index and delete collections.",
+    help="List, show, compact, re-index and delete collections.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -84,6 +84,23 @@ def reindex(
         emit_json(describe(info))
     else:
         emit(f"{info.chunks} passages indexed again as {info.analysis}")
+
+
+@app.command()
+@reported
+def compact(name: Name = "default", index_dir: IndexDir = None, json: Json = False) -> None:
+    """Merge a collection's segments into one and give back unused space."""
+    collection = open_collection(index_dir, name)
+    before = collection.info()
+    collection.compact()
+    info = collection.info()
+    if json:
+        emit_json(describe(info))
+    else:
+        emit(
+            f"{before.segments} segments merged into {info.segments}, "
+            f"{_size(before.bytes)} now {_size(info.bytes)}"
+        )
 
 
 @app.command()

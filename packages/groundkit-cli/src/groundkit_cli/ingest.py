@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from groundkit_core.contracts import IngestReport
     from groundkit_core.index.sync import Progress
 
+_SHOWN_WARNINGS = 20
+
 
 @reported
 def ingest(
@@ -123,8 +125,10 @@ def summarise(report: "IngestReport", path: str, fresh: bool) -> None:
     for outcome in report.files:
         if outcome.status in ("refused", "partial", "missing"):
             emit(f"{outcome.status} {printable(outcome.source)}: {printable(outcome.reason or '')}")
-    for warning in report.warnings:
+    for warning in report.warnings[:_SHOWN_WARNINGS]:
         note(f"warning: {printable(warning)}")
+    if len(report.warnings) > _SHOWN_WARNINGS:
+        note(f"and {len(report.warnings) - _SHOWN_WARNINGS} more warnings; --json lists them all")
     if fresh and report.documents:
         note(f"new collection in {path}")
     if not report.documents:

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from operator import methodcaller
 
 __all__ = ["Lines", "byte_span", "utf16_span"]
 
@@ -12,7 +13,7 @@ class Lines:
     """The line starts of a text; a line ends at LF, CRLF or a lone CR."""
 
     def __init__(self, text: str) -> None:
-        self.starts = [0, *(match.end() for match in _BREAK.finditer(text))]
+        self.starts = [0, *map(methodcaller("end"), _BREAK.finditer(text))]
         self._length = len(text)
 
     def start(self, line: int) -> int:

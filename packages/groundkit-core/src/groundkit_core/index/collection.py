@@ -19,6 +19,7 @@ from groundkit_core.contracts import (
     Verification,
 )
 from groundkit_core.errors import CollectionNotFoundError, ConfigurationError
+from groundkit_core.failpoints import reach
 from groundkit_core.index.roots import resolve_root
 from groundkit_core.index.store import DATABASE
 from groundkit_core.index.view import Reader, View
@@ -267,6 +268,13 @@ class Collection:
         self._must_exist()
         ingest.reindex(self.path, language, lock_timeout)
 
+    def compact(self, *, lock_timeout: float = _LOCK_SECONDS) -> None:
+        """Merge all segments into one and give back the space of what was deleted."""
+        from groundkit_core.index import ingest
+
+        self._must_exist()
+        ingest.compact(self.path, lock_timeout)
+
     def delete(self, *, lock_timeout: float = _LOCK_SECONDS) -> None:
         """Delete the collection's directory."""
         from groundkit_core.index.lock import writer_lock
@@ -274,6 +282,9 @@ class Collection:
         self._must_exist()
         self.close()
         with writer_lock(self.path, lock_timeout):
+            # Without its database the rest is no collection, whenever we are stopped.
+            (self.path / DATABASE).unlink()
+            reach("delete.begun")
             shutil.rmtree(self.path)
 
     def _must_exist(self) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from groundkit_core.config import ChunkingConfig
 from groundkit_core.contracts import Document, FileOutcome, IngestReport
 from groundkit_core.errors import ConfigurationError, IngestError
+from groundkit_core.failpoints import reach
 from groundkit_core.index.bm25s_bridge import stop_words
 from groundkit_core.index.roots import plan, resolve_root, stored_path
 from groundkit_core.index.store import Manifest
@@ -16,7 +17,7 @@ from groundkit_core.index.view import check_analysis
 from groundkit_core.index.writer import Writer, open_writer
 from groundkit_core.terms import Analyzer
 
-__all__ = ["Settings", "add", "ingest", "reindex", "remove"]
+__all__ = ["Settings", "add", "compact", "ingest", "reindex", "remove"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ def ingest(
                 "REPLACE INTO root VALUES (?, ?)",
                 [(label, stored_path(root, path)) for label, root in roots.items()],
             )
+        reach("root.noted")
         sync.run(targets)
         return _report(writer, sync)
 
@@ -136,6 +138,13 @@ def reindex(path: Path, language: str | None, lock_timeout: float) -> None:
     with open_writer(path, _manifest(Settings()), lock_timeout) as writer:
         language = language or writer.manifest.language
         writer.reindex(Analyzer(language, stop_words(language)))
+
+
+def compact(path: Path, lock_timeout: float) -> None:
+    """Merge all segments into one and shrink the database."""
+    with open_writer(path, _manifest(Settings()), lock_timeout) as writer:
+        writer.merge(everything=True)
+        writer.store.shrink()
 
 
 def _report(writer: Writer, sync: Sync) -> IngestReport:

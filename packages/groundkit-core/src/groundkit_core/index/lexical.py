@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -55,10 +56,10 @@ def count_terms(texts: Sequence[str], analyzer: Analyzer) -> TermCounts:
 def _count(ids: list[list[int]], spread: list[list[int]], hashes: Array) -> TermCounts:
     """Flatten (chunk, word) into (term, chunk) pairs and count them by one sort."""
     per_text = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
-    flat = np.fromiter((i for row in ids for i in row), dtype=np.int64, count=int(per_text.sum()))
+    flat = np.fromiter(chain.from_iterable(ids), dtype=np.int64, count=int(per_text.sum()))
     widths = np.fromiter(map(len, spread), dtype=np.int64, count=len(spread))
     starts = np.concatenate(([0], np.cumsum(widths)))
-    terms = np.fromiter((t for row in spread for t in row), dtype=np.int64, count=int(widths.sum()))
+    terms = np.fromiter(chain.from_iterable(spread), dtype=np.int64, count=int(widths.sum()))
     chunk = np.repeat(np.arange(len(ids), dtype=np.int64), per_text)
     width = widths[flat]
     within = np.arange(int(width.sum())) - np.repeat(np.cumsum(width) - width, width)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundkit_core.errors import CollectionCorruptError
+from groundkit_core.failpoints import reach
 
 __all__ = ["SegmentFile", "damaged_arrays", "open_segment", "sync_folder", "write_segment"]
 
@@ -63,9 +64,12 @@ def write_segment(folder: Path, kind: str, arrays: Mapping[str, NDArray[Any]]) -
             out.write(data)
         size = out.tell()
         out.flush()
+        reach("segment.written")
         os.fsync(out.fileno())
+    reach("segment.synced")
     temporary.replace(folder / name)
     sync_folder(folder)
+    reach("segment.named")
     return SegmentFile(name, size, checksum)
 
 

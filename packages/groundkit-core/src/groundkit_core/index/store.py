@@ -71,7 +71,12 @@ class Store:
     @classmethod
     def open_writable(cls, path: Path, new: Manifest) -> "Store":
         """The database for writing; made with the manifest `new` where there is none."""
-        store = cls(path, sqlite3.connect(path / DATABASE, isolation_level=None))
+        database = path / DATABASE
+        if not database.exists():
+            # What a deleted database left must not be replayed into the new one.
+            for suffix in ("-wal", "-shm"):
+                database.with_name(DATABASE + suffix).unlink(missing_ok=True)
+        store = cls(path, sqlite3.connect(database, isolation_level=None))
         with store.translated():
             for pragma in ("journal_mode=WAL", "synchronous=FULL"):
                 store.connection.execute(f"PRAGMA {pragma}")
@@ -180,6 +185,12 @@ class Store:
             self.connection.execute("PRAGMA busy_timeout=0")
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             self.connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
+
+    def shrink(self) -> None:
+        """Give the space of deleted rows back to the file system."""
+        with self.translated():
+            self.connection.execute("VACUUM")
+        self.checkpoint()
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         return self.connection.execute(sql, values).fetchall()

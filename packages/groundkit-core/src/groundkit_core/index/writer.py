@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundkit_core.contracts import Chunk, Document
+from groundkit_core.errors import CollectionError
+from groundkit_core.failpoints import reach
 from groundkit_core.ids import content_hash
 from groundkit_core.index.lexical import ChunkKeys, build_arrays, count_terms
 from groundkit_core.index.lock import writer_lock
@@ -44,6 +46,10 @@ class Change:
     fingerprint: str
     root: str | None = None
     state: FileState | None = None
+
+    def with_chunks(self, document: Document, chunks: Sequence[Chunk]) -> "Change":
+        """The same change with its document cut into chunks."""
+        return replace(self, document=document, chunks=chunks)
 
 
 @dataclass(slots=True)
@@ -91,8 +97,11 @@ def open_writer(path: Path, manifest: Manifest, timeout: float) -> Iterator["Wri
         store = Store.open_writable(path, manifest)
         try:
             writer = Writer(store)
+            reach("lock.held")
             writer.sweep()
             yield writer
+        except OSError as error:
+            raise CollectionError(f"{path}: {error.strerror}; nothing was lost") from error
         finally:
             store.close()
 
@@ -124,20 +133,27 @@ class Writer:
             next_seq = self._place(change, doc, next_seq, batch)
         segment = self._write_segment(batch)
         with self.store.write():
+            reach("commit.begun")
             self._write_rows(changes, documents, removed, batch)
             self._update_states(states)
+            reach("commit.rows")
             if segment is not None:
                 self._add_segment(segment)
+            reach("commit.segment")
             self._bury(batch.dropped)
+            reach("commit.buried")
             self.store.set_meta(next_seq=next_seq, generation=self.store.meta("generation") + 1)
+        reach("commit.done")
         self.merge()
         self.store.checkpoint()
+        reach("checkpoint.done")
         return Committed(len(batch.rows), len(batch.dropped))
 
     def note(self, states: Iterable[tuple[int, FileState]]) -> None:
         """Remember the states of files whose passages stay; no new generation."""
         with self.store.write():
             self._update_states(states)
+        reach("states.noted")
 
     def reindex(self, analyzer: Analyzer, chunks_at_once: int = 20_000) -> None:
         """Derive all terms anew from the stored passages and swap them in one commit."""
@@ -154,6 +170,7 @@ class Writer:
                 break
             texts = [indexed_text(title, json.loads(h), text) for *_, title, h, text in rows]
             written.append(self._build(texts, [row[:4] for row in rows], analyzer))
+            reach("reindex.segment")
             last = rows[-1][0]
         with self.store.write():
             self._drop_segments(seg for (seg,) in self.store.rows("SELECT seg FROM segment"))
@@ -165,6 +182,7 @@ class Writer:
                 stop_words=json.dumps(sorted(analyzer.stop_words)),
                 generation=self.store.meta("generation") + 1,
             )
+        reach("reindex.swapped")
         self.merge()
         self.store.checkpoint()
         self.sweep()
@@ -182,10 +200,12 @@ class Writer:
             parts = [listed[index] for index in chosen]
             arrays = merged([part for _, part in parts])
             written = self._write(arrays)
+            reach("merge.written")
             with self.store.write():
                 self._drop_segments(seg for seg, _ in parts)
                 self._add_segment(written)
                 self.store.set_meta(generation=self.store.meta("generation") + 1)
+            reach("merge.swapped")
             self.sweep()
 
     def _segments(self) -> list[tuple[int, Part]]:
@@ -204,6 +224,7 @@ class Writer:
         named = {file for (file,) in self.store.rows("SELECT file FROM segment")}
         for path in self._folder.iterdir():
             if path.name not in named:
+                reach("sweep.file")
                 path.unlink(missing_ok=True)
 
     def _document_rows(self, changes: Sequence[Change]) -> list[int]:
@@ -222,9 +243,10 @@ class Writer:
 
     def _place(self, change: Change, doc: int, next_seq: int, batch: _Batch) -> int:
         """Keep the rows of passages whose words did not change; number the others anew."""
+        # Most documents of a first run are new, and nothing has to be looked up for them.
         title = self.store.rows("SELECT title FROM document WHERE doc=?", doc)
         same_title = title == [(change.document.title,)]
-        held = {id_: (seq, headings) for seq, id_, headings in self._seqs(doc)}
+        held = {id_: (seq, headings) for seq, id_, headings in self._seqs(doc)} if title else {}
         for chunk in change.chunks:
             headings = json.dumps(chunk.heading_path, ensure_ascii=False)
             place = (chunk.ordinal, chunk.start, chunk.end, *chunk.lines)
@@ -299,6 +321,7 @@ class Writer:
         run = self.store.connection.executemany
         run("DELETE FROM chunk WHERE seq=?", [(seq,) for seq in batch.dropped])
         run("DELETE FROM document WHERE doc=?", [(doc,) for doc in removed])
+        reach("commit.dropped")
         run(
             "UPDATE chunk SET ordinal=?, start=?, end=?, line_start=?, line_end=? WHERE seq=?",
             batch.moved,

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
@@ -61,7 +62,7 @@ class Walk:
             folder, relative, specs = stack.pop()
             try:
                 with os.scandir(folder) as entries:
-                    listed = sorted(entries, key=lambda entry: entry.name)
+                    listed = sorted(entries, key=attrgetter("name"))
             except OSError as error:
                 reason = f"unreadable folder: {error.strerror}"
                 self.problems.append(Problem(_shown(relative), reason, folder=True))
