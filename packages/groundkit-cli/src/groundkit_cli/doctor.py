@@ -1,5 +1,7 @@
 """`grk doctor`."""
 
+from typing import Annotated
+
 import typer
 
 from groundkit_cli.collections import all_collections
@@ -12,14 +14,21 @@ from groundkit_cli.settings import open_collection
 def doctor(
     index_dir: IndexDir = None,
     collection: CollectionName = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Rebuild what can be rebuilt from the sources.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Read every byte of the collections and name what is damaged."""
     chosen = [open_collection(index_dir, collection)] if collection else all_collections(index_dir)
+    repaired = {found.name: found.repair() for found in chosen if repair and found.check()}
     findings = {found.name: found.check() for found in chosen}
     if json:
-        emit_json({"collections": findings})
+        emit_json({"collections": findings, "repairs": repaired})
     else:
+        for name, steps in repaired.items():
+            for step in steps:
+                emit(f"{name}: {printable(step)}")
         for name, damages in findings.items():
             emit(f"{name}: {'sound' if not damages else f'{len(damages)} findings'}")
             for damage in damages:

@@ -5,10 +5,10 @@ from hashlib import blake2b
 __all__ = ["chunk_id", "content_hash", "document_id", "hash_bytes"]
 
 
-def _digest(kind: bytes, *fields: str) -> str:
+def _digest(kind: bytes, *fields: str | bytes) -> str:
     state = blake2b(digest_size=16, person=kind)
     for field in fields:
-        data = field.encode("utf-8", "surrogatepass")
+        data = field if isinstance(field, bytes) else field.encode("utf-8", "surrogatepass")
         state.update(len(data).to_bytes(8, "big"))
         state.update(data)
     return state.hexdigest()
@@ -24,8 +24,8 @@ def chunk_id(document: str, content: str, occurrence: int) -> str:
     return _digest(b"chunk", document, content, str(occurrence))
 
 
-def content_hash(content: str) -> str:
-    """Hash of a cited text."""
+def content_hash(content: str | bytes) -> str:
+    """Hash of a cited text, given as such or in UTF-8."""
     return _digest(b"content", content)
 
 

@@ -268,6 +268,16 @@ class Collection:
         self._must_exist()
         ingest.reindex(self.path, language, lock_timeout)
 
+    def repair(self, *, lock_timeout: float = _LOCK_SECONDS) -> list[str]:
+        """Rebuild damaged segments from passages and damaged passages from their sources.
+
+        Returns a sentence for each thing done, or not done and why.
+        """
+        from groundkit_core.index import ingest
+
+        self._must_exist()
+        return ingest.repair(self.path, lock_timeout)
+
     def compact(self, *, lock_timeout: float = _LOCK_SECONDS) -> None:
         """Merge all segments into one and give back the space of what was deleted."""
         from groundkit_core.index import ingest

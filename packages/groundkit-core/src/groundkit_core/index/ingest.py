@@ -17,7 +17,7 @@ from groundkit_core.index.view import check_analysis
 from groundkit_core.index.writer import Writer, open_writer
 from groundkit_core.terms import Analyzer
 
-__all__ = ["Settings", "add", "compact", "ingest", "reindex", "remove"]
+__all__ = ["Settings", "add", "compact", "ingest", "reindex", "remove", "repair"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +145,15 @@ def compact(path: Path, lock_timeout: float) -> None:
     with open_writer(path, _manifest(Settings()), lock_timeout) as writer:
         writer.merge(everything=True)
         writer.store.shrink()
+
+
+def repair(path: Path, lock_timeout: float) -> list[str]:
+    """Rebuild what is damaged; a sentence for each thing done or not."""
+    from groundkit_core.index.repair import repair as run
+
+    with open_writer(path, _manifest(Settings()), lock_timeout) as writer:
+        recorded = writer.store.rows("SELECT label, path FROM root")
+        return run(writer, {label: resolve_root(stored, path) for label, stored in recorded})
 
 
 def _report(writer: Writer, sync: Sync) -> IngestReport:

@@ -151,11 +151,11 @@ class Store:
                 raise CollectionError(f"{database}: the disk is full; nothing changed") from error
             if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                 raise CollectionError(f"{database}: busy for {_BUSY_SECONDS} s") from error
-            if isinstance(error, sqlite3.OperationalError) and not name.startswith(
-                ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR")
-            ):
+            if name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY")):
                 raise CollectionError(f"{database}: {error}") from error
-            raise CollectionCorruptError(f"{database}: damaged: {error}") from error
+            # Without a name it is Python's own, which may quote the text it could not decode.
+            what = str(error) if name else "its text does not decode"
+            raise CollectionCorruptError(f"{database}: damaged: {what}; see grk doctor") from None
 
     @contextmanager
     def read(self) -> Iterator[None]:
@@ -205,13 +205,18 @@ class Store:
     def manifest(self) -> Manifest:
         """Settings and generation as of the running transaction."""
         meta = dict(self.rows("SELECT key, value FROM meta"))
-        return Manifest(
-            analysis=meta["analysis"],
-            language=meta["language"],
-            stop_words=tuple(json.loads(meta["stop_words"])),
-            chunking=meta["chunking"],
-            generation=meta["generation"],
-        )
+        try:
+            return Manifest(
+                analysis=meta["analysis"],
+                language=meta["language"],
+                stop_words=tuple(json.loads(meta["stop_words"])),
+                chunking=meta["chunking"],
+                generation=int(meta["generation"]),
+            )
+        except (KeyError, TypeError, ValueError):
+            raise CollectionCorruptError(
+                f"{self.path / DATABASE}: damaged: its settings cannot be read"
+            ) from None
 
     def fetch(self, column: str, values: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
         """Chunk rows joined with their documents, by a column of the chunk table."""

@@ -18,7 +18,7 @@ from groundkit_core.loading.formats import FORMATS, heading_title, media_format
 from groundkit_core.loading.read import load_document, read_file
 from groundkit_core.loading.walk import FoundFile, Problem, Walk
 
-__all__ = ["Progress", "Sync", "SyncOptions"]
+__all__ = ["Progress", "Sync", "SyncOptions", "chunked"]
 
 _BATCH_CHARACTERS = 8_000_000
 _BATCH_FILES = 2_000
@@ -227,7 +227,7 @@ class Sync:
             if change.state is not None:
                 self._states.append((known.doc, change.state))
             return
-        change = _chunked(change, self._chunking)
+        change = chunked(change, self._chunking)
         outcome = FileOutcome(
             source=change.document.source,
             status="indexed" if known is None else "changed",
@@ -265,7 +265,7 @@ class Sync:
         self._characters = 0
 
 
-def _chunked(change: Change, chunking: ChunkingConfig) -> Change:
+def chunked(change: Change, chunking: ChunkingConfig) -> Change:
     """The change with its document's title and chunks."""
     document = change.document
     blocks = media_format(document.media_type).blocks(document.text)

@@ -90,6 +90,8 @@ class Reader:
             "FROM segment LEFT JOIN dead USING (seg) WHERE kind='lexical' ORDER BY first_seq"
         ):
             key = (file, dead)
+            if len(ordinals) != 4 * dead:
+                raise CollectionCorruptError(f"{self._path}: the dead of {file} are damaged")
             mapped[key] = self._mapped.get(key) or LexicalSegment.open(
                 self._path / SEGMENTS,
                 SegmentFile(file, size, checksum),

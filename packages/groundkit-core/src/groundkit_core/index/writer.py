@@ -38,7 +38,10 @@ class FileState:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A document as it shall stand: its chunks, and for files the root and state."""
+    """A document as it shall stand: its chunks, and for files the root and state.
+
+    `afresh` replaces even the rows of passages that did not change.
+    """
 
     document: Document
     chunks: Sequence[Chunk]
@@ -46,6 +49,7 @@ class Change:
     fingerprint: str
     root: str | None = None
     state: FileState | None = None
+    afresh: bool = False
 
     def with_chunks(self, document: Document, chunks: Sequence[Chunk]) -> "Change":
         """The same change with its document cut into chunks."""
@@ -96,10 +100,11 @@ def open_writer(path: Path, manifest: Manifest, timeout: float) -> Iterator["Wri
     with writer_lock(path, timeout):
         store = Store.open_writable(path, manifest)
         try:
-            writer = Writer(store)
-            reach("lock.held")
-            writer.sweep()
-            yield writer
+            with store.translated():
+                writer = Writer(store)
+                reach("lock.held")
+                writer.sweep()
+                yield writer
         except OSError as error:
             raise CollectionError(f"{path}: {error.strerror}; nothing was lost") from error
         finally:
@@ -161,14 +166,19 @@ class Writer:
         last = 0
         while True:
             rows = self.store.rows(
-                "SELECT seq, doc, chunk.hash, chunk.id, title, headings, content FROM chunk "
+                "SELECT seq, doc, chunk.hash, chunk.id, title, headings, "
+                "CAST(content AS BLOB) FROM chunk "
                 "JOIN document USING (doc) WHERE seq > ? ORDER BY seq LIMIT ?",
                 last,
                 chunks_at_once,
             )
             if not rows:
                 break
-            texts = [indexed_text(title, json.loads(h), text) for *_, title, h, text in rows]
+            # Damaged text must not stop the repair that starts here.
+            texts = [
+                indexed_text(title, json.loads(headings), content.decode("utf-8", "replace"))
+                for *_, title, headings, content in rows
+            ]
             written.append(self._build(texts, [row[:4] for row in rows], analyzer))
             reach("reindex.segment")
             last = rows[-1][0]
@@ -251,7 +261,7 @@ class Writer:
             headings = json.dumps(chunk.heading_path, ensure_ascii=False)
             place = (chunk.ordinal, chunk.start, chunk.end, *chunk.lines)
             seq, held_headings = held.get(chunk.id, (0, ""))
-            if seq and same_title and held_headings == headings:
+            if seq and same_title and held_headings == headings and not change.afresh:
                 batch.moved.append((*place, seq))
                 del held[chunk.id]
                 continue

@@ -117,6 +117,15 @@ def _check(view: View, row: Row) -> None:
 
 def citation_of(row: Row) -> Citation:
     """The citation of a row that `Store.fetch` gave."""
+    try:
+        return _citation(row)
+    except (TypeError, ValueError):
+        raise CollectionCorruptError(
+            f"the row of passage {row[1]} is damaged; see grk doctor"
+        ) from None
+
+
+def _citation(row: Row) -> Citation:
     return Citation(
         document_id=row[2],
         chunk_id=row[1],

@@ -1,0 +1,53 @@
+"""Rebuilding what is damaged: segments from passages, passages from their sources."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from groundkit_core.config import ChunkingConfig
+from groundkit_core.errors import CollectionCorruptError, SourceError
+from groundkit_core.ids import hash_bytes
+from groundkit_core.index.bm25s_bridge import stop_words
+from groundkit_core.index.check import damaged_passages, damaged_segments, database_findings
+from groundkit_core.index.sync import chunked
+from groundkit_core.index.writer import Change, Writer
+from groundkit_core.loading.read import load_document
+from groundkit_core.retrieval.sources import FileReader
+from groundkit_core.terms import Analyzer
+
+__all__ = ["repair"]
+
+
+def repair(writer: Writer, roots: Mapping[str, Path]) -> list[str]:
+    """Repair a collection whose database can be read; a sentence for each thing done or not."""
+    store = writer.store
+    if list(database_findings(store)):
+        folders = ", ".join(sorted(map(str, roots.values()))) or "your documents"
+        raise CollectionCorruptError(
+            f"{store.path}: the database itself is damaged and cannot be repaired; "
+            f"delete the collection and ingest again: {folders}"
+        )
+    done: list[str] = []
+    # First, because replacing passages marks the old ones dead in their segments.
+    lost = list(damaged_segments(store))
+    if lost:
+        language = writer.manifest.language
+        writer.reindex(Analyzer(language, stop_words(language)))
+        done.append(f"all segments rebuilt from the stored passages, for {len(lost)} findings")
+    sources = {source for source, _ in damaged_passages(store)}
+    return done + [_read_again(writer, source, FileReader(roots)) for source in sorted(sources)]
+
+
+def _read_again(writer: Writer, source: str, reader: FileReader) -> str:
+    """Replace all passages of a source by what it holds now."""
+    try:
+        data = reader.read(source)
+        document, _ = load_document(source, data)
+    except SourceError as error:
+        return f"not repaired: {source}: its source cannot be read again: {error}"
+    chunking = ChunkingConfig.model_validate_json(writer.manifest.chunking)
+    digest = hash_bytes(data)
+    fingerprint = f"{chunking.identity} {document.extractor} {digest}"
+    root = source.partition("/")[0]
+    change = chunked(Change(document, (), digest, fingerprint, root, afresh=True), chunking)
+    writer.commit([change])
+    return f"{source}: {len(change.chunks)} passages made again from the source"
