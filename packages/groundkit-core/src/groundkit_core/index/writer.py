@@ -17,8 +17,13 @@ from groundkit_core.ids import content_hash
 from groundkit_core.index.lexical import ChunkKeys, build_arrays, count_terms
 from groundkit_core.index.lock import writer_lock
 from groundkit_core.index.merge import Part, due, merged
-from groundkit_core.index.segment_file import SegmentFile, open_segment, write_segment
-from groundkit_core.index.store import Manifest, Store
+from groundkit_core.index.segment_file import (
+    SegmentFile,
+    open_segment,
+    sync_folder,
+    write_segment,
+)
+from groundkit_core.index.store import DATABASE, Manifest, Store
 from groundkit_core.terms import Analyzer
 
 __all__ = ["Change", "Committed", "FileState", "Writer", "indexed_text", "key64", "open_writer"]
@@ -96,10 +101,13 @@ def key64(hexadecimal: str) -> int:
 @contextmanager
 def open_writer(path: Path, manifest: Manifest, timeout: float) -> Iterator["Writer"]:
     """Hold the collection at `path` for writing; creates it with `manifest` if it is new."""
-    (path / SEGMENTS).mkdir(parents=True, exist_ok=True)
+    _make_folders(path / SEGMENTS)
     with writer_lock(path, timeout):
+        fresh = not (path / DATABASE).exists()
         store = Store.open_writable(path, manifest)
         try:
+            if fresh:
+                sync_folder(path)
             with store.translated():
                 writer = Writer(store)
                 reach("lock.held")
@@ -109,6 +117,14 @@ def open_writer(path: Path, manifest: Manifest, timeout: float) -> Iterator["Wri
             raise CollectionError(f"{path}: {error.strerror}; nothing was lost") from error
         finally:
             store.close()
+
+
+def _make_folders(path: Path) -> None:
+    """Make a folder and those above it, each name durable."""
+    if not path.is_dir():
+        _make_folders(path.parent)
+        path.mkdir(exist_ok=True)
+        sync_folder(path.parent)
 
 
 class Writer:

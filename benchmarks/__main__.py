@@ -1,0 +1,47 @@
+"""`hatch run bench NAME [--quick] [--json FILE]`."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks.report import BenchmarkError, Report
+
+BENCHMARKS = {
+    "quality": "lexical retrieval on labelled sets, beside bm25s",
+    "startup": "one-shot commands, beside an empty app and bare imports",
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """A command for each benchmark."""
+    root = argparse.ArgumentParser(prog="hatch run bench")
+    commands = root.add_subparsers(dest="name", metavar="NAME", required=True)
+    for name, summary in BENCHMARKS.items():
+        command = commands.add_parser(name, help=summary, description=summary)
+        command.add_argument("--quick", action="store_true", help="fewer repeats, less data")
+        command.add_argument("--json", type=Path, metavar="FILE", help="write the figures too")
+        if name == "quality":
+            command.add_argument("--set", dest="only", metavar="NAME", help="measure one set")
+    return root
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one benchmark; a missed target is printed and is no failure."""
+    options = vars(parser().parse_args(arguments))
+    name, file = options.pop("name"), options.pop("json")
+    try:
+        report: Report = import_module(f"benchmarks.{name}").run(**options)
+    except ModuleNotFoundError as error:
+        sys.exit(f"bench: {error.name} is not installed here; run: hatch run bench {name}")
+    except BenchmarkError as error:
+        sys.exit(f"bench: {error}")
+    print(report.text())
+    if file is not None:
+        file.write_text(json.dumps(report.document(), indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
