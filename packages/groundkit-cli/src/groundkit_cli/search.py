@@ -10,7 +10,6 @@ from groundkit_cli.settings import open_collection
 
 if TYPE_CHECKING:
     from groundkit_core.contracts import Citation, RetrievalResult
-    from groundkit_core.index.collection import Collection
 
 
 @reported
@@ -33,8 +32,9 @@ def search(
     if json:
         emit_json(response)
         return
-    for result in response.results:
-        show(found, query, result)
+    spans = found.matches(query, [result.content for result in response.results])
+    for result, matched in zip(response.results, spans, strict=True):
+        show(result, matched)
     if not response.results:
         note("no passage holds a word of the query")
 
@@ -45,7 +45,7 @@ def place(citation: "Citation", lines: tuple[int, int] | None = None) -> str:
     return f"{citation.source}:{first}" + (f"-{last}" if last > first else "")
 
 
-def show(collection: "Collection", query: str, result: "RetrievalResult") -> None:
+def show(result: "RetrievalResult", spans: list[tuple[int, int]]) -> None:
     """One result: where it stands, what verification said, and the passage."""
     citation, verdict = result.citation, result.verification
     status = verdict.status if verdict else "not verified"
@@ -57,7 +57,6 @@ def show(collection: "Collection", query: str, result: "RetrievalResult") -> Non
     )
     if verdict and status in ("drifted", "unresolvable"):
         emit(f"   {printable(verdict.reason)}")
-    spans = [(span.start, span.end) for span in collection.matches(query, result.content)]
     for line in emphasised(result.content, spans).split("\n"):
         emit(f"   {line}".rstrip())
     if result.copies:

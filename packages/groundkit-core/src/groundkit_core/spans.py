@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from operator import methodcaller
 
-__all__ = ["Lines", "byte_span", "utf16_span"]
+__all__ = ["Lines", "byte_span", "line_range", "utf16_span"]
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 
@@ -24,6 +24,14 @@ class Lines:
         """First and last line of a span, counted from 1."""
         first = bisect_right(self.starts, start)
         return first, max(first, bisect_right(self.starts, max(start, end - 1)))
+
+
+def line_range(text: str, start: int, end: int) -> tuple[int, int]:
+    """First and last line of one span, counted from 1."""
+    if "\r" in text:
+        return Lines(text).of(start, end)
+    first = text.count("\n", 0, start) + 1
+    return first, first + text.count("\n", start, max(start, end - 1))
 
 
 def utf16_span(text: str, start: int, end: int) -> tuple[int, int]:

@@ -1,16 +1,20 @@
 """From text to search terms, the same way for documents and for queries."""
 
-import itertools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
+from itertools import pairwise
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-import regex
 import Stemmer
 
 from groundkit_core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import regex
 
 __all__ = ["LANGUAGES", "Analyzer", "count_words", "term_hash", "word_spans", "words"]
 
@@ -40,30 +44,43 @@ def _word(first: str, rest: str) -> str:
 
 
 _ASCII = re.compile(_word("[A-Za-z0-9_]", "[A-Za-z0-9_]"))
-_SPACED = regex.compile(_word(r"[\p{L}\p{N}_]", r"[\p{L}\p{N}\p{M}_\u00ad]"))
-_MIXED_WORD = _word(
+_SPACED = _word(r"[\p{L}\p{N}_]", r"[\p{L}\p{N}\p{M}_\u00ad]")
+_MIXED = _word(
     rf"[[\p{{L}}\p{{N}}_]--[{_UNSPACED}]]", rf"[[\p{{L}}\p{{N}}\p{{M}}_\u00ad]--[{_UNSPACED}]]"
 )
 _LETTER = rf"[[\p{{L}}\p{{N}}]&&[{_UNSPACED}]]"
-_CHARACTERS = regex.compile(rf"(?V1){_LETTER}\p{{M}}*+|{_MIXED_WORD}")
-_RUNS = regex.compile(rf"(?V1){_LETTER}[{_LETTER}\p{{M}}]{{0,255}}+|{_MIXED_WORD}")
-_CLUSTER = regex.compile(r"\P{M}\p{M}*+|\p{M}++")
-_HAS_UNSPACED = regex.compile(rf"[{_UNSPACED}]")
+_CHARACTERS = rf"{_LETTER}\p{{M}}*+|{_MIXED}"
+_RUNS = rf"{_LETTER}[{_LETTER}\p{{M}}]{{0,255}}+|{_MIXED}"
+_CLUSTER = r"\P{M}\p{M}*+|\p{M}++"
+_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
-_BOUNDARY = regex.compile(
-    r"(?V1)_+|[-‐./]|(?<=\p{Ll}\p{M}*)(?=\p{Lu})|(?<=\p{Lu}\p{M}*)(?=\p{Lu}\p{M}*\p{Ll})"
+_ASCII_BOUNDARY = re.compile(
+    "_+|[-./]|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+    "|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])"
+)
+_BOUNDARY = (
+    r"_+|[-‐./]|(?<=\p{Ll}\p{M}*)(?=\p{Lu})|(?<=\p{Lu}\p{M}*)(?=\p{Lu}\p{M}*\p{Ll})"
     r"|(?<=\p{L}\p{M}*)(?=\p{N})|(?<=\p{N}\p{M}*)(?=\p{L})"
 )
-_DROPPED_JOINER = regex.compile(r"(?<=\p{L}\p{M}*)[-‐_]+|[-‐_]+(?=\p{L})|(?<![^./])_+|_+(?![^./])")
+_JOINS = re.compile("[-‐_]")
+_DROPPED_JOIN = r"(?<=\p{L}\p{M}*)[-‐_]+|[-‐_]+(?=\p{L})|(?<![^./])_+|_+(?![^./])"
 # Marks that writers leave out; vowel signs of Indic scripts are letters to their readers.
 _OPTIONAL_MARK = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670]")
 
 
-def _pattern(text: str, unspaced: "regex.Pattern[str]") -> "re.Pattern[str] | regex.Pattern[str]":
+@cache
+def _compiled(pattern: str) -> "regex.Pattern[str]":
+    """A pattern that needs Unicode properties, compiled when a text first needs it."""
+    import regex
+
+    return regex.compile(f"(?V1){pattern}")
+
+
+def _pattern(text: str, unspaced: str) -> "re.Pattern[str] | regex.Pattern[str]":
     """The cheapest of three patterns that agree on this text."""
     if text.isascii():
         return _ASCII
-    return unspaced if _HAS_UNSPACED.search(text) else _SPACED
+    return _compiled(unspaced if _HAS_UNSPACED.search(text) else _SPACED)
 
 
 def words(text: str) -> list[str]:
@@ -88,19 +105,10 @@ def term_hash(term: str) -> int:
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-def _whole(word: str) -> str:
-    """An identifier in one piece: `e-mail` as `email`, `conf.py` and `2026-04` as written."""
-    return _DROPPED_JOINER.sub("", word) or word
-
-
-def _joined_pairs(word: str) -> Iterator[str]:
-    """Neighbours of longer names together, so that `getUserName` is found by `username`."""
-    for part in re.split("[./]", word):
-        atoms = [atom for atom in _BOUNDARY.split(part) if atom]
-        if len(atoms) > 2:
-            for left, right in itertools.pairwise(atoms):
-                if left.isalpha() and right.isalpha():
-                    yield left + right
+def _atoms(word: str) -> list[str]:
+    """The parts of an identifier."""
+    boundary = _ASCII_BOUNDARY if word.isascii() else _compiled(_BOUNDARY)
+    return [atom for atom in boundary.split(word) if atom]
 
 
 def _forms(word: str) -> list[str]:
@@ -108,17 +116,22 @@ def _forms(word: str) -> list[str]:
     lower = word.lower()
     if word.isalpha() and (word == lower or word[1:] == lower[1:]):
         return [lower]
-    atoms = [atom for atom in _BOUNDARY.split(word) if atom]
+    pieces = [_atoms(piece) for piece in re.split("[./]", word)]
+    atoms = [atom for piece in pieces for atom in piece]
     if len(atoms) > _MOST_ATOMS:
-        atoms = [atom for atom in regex.split(r"[-‐./_]+", word) if atom]
-    if not atoms:
-        return [lower]
-    if len(atoms) == 1:
-        return [atoms[0].lower()]
-    found = [*atoms, _whole(word)]
-    if len(atoms) <= _MOST_ATOMS:
-        found += _joined_pairs(word)
-    return list(dict.fromkeys(form.lower() for form in found))
+        atoms, pieces = [atom for atom in re.split(r"[-‐./_]+", word) if atom], []
+    if len(atoms) < 2:
+        return [atoms[0].lower() if atoms else lower]
+    # `e-mail` in one piece is `email`; `conf.py` and `2026-04` stay as written.
+    whole = _compiled(_DROPPED_JOIN).sub("", word) if _JOINS.search(word) else word
+    found = dict.fromkeys([*map(str.lower, atoms), whole.lower()])
+    for piece in pieces:
+        # Neighbours in longer names go together, so that `username` finds `getUserName`.
+        if len(piece) > 2:
+            for left, right in pairwise(piece):
+                if left.isalpha() and right.isalpha():
+                    found[(left + right).lower()] = None
+    return list(found)
 
 
 class Analyzer:
@@ -156,27 +169,39 @@ class Analyzer:
             if bare != form:
                 yield self._stem(bare)
 
-    def _word_terms(self, word: str, query: bool = False) -> tuple[str, ...]:
-        """Terms of one word as `words` found it; a query takes pairs, not single characters."""
-        if word.isascii():
-            folded = word
-        else:
-            folded = normalize("NFKC", word.replace("\u00ad", ""))
-            if _HAS_UNSPACED.match(folded):
-                return _pairs(folded, query)
+    def _word_terms(self, word: str) -> tuple[str, ...]:
+        """Terms of one word as `words` found it."""
+        folded = _folded(word)
+        if _is_unspaced(folded):
+            return (*_clusters(folded), *_pairs(folded))
         return tuple(
             dict.fromkeys(term for form in _forms(folded) for term in self._variants(form))
         )
+
+    def _word_weights(self, word: str) -> dict[str, float]:
+        """Terms that ask for one word: each of its forms weighs one, shared by its spellings."""
+        folded = _folded(word)
+        if _is_unspaced(folded):
+            return dict.fromkeys(_pairs(folded) or _clusters(folded), 1.0)
+        weights: dict[str, float] = {}
+        for form in _forms(folded):
+            spellings = tuple(dict.fromkeys(self._variants(form)))
+            for term in spellings:
+                weights.setdefault(term, 1 / len(spellings))
+        return weights
 
     def terms(self, text: str) -> list[str]:
         """Terms of a document's text, in order, repeats kept."""
         return [term for word in words(text) for term in self.word_terms(word)]
 
-    def query_terms(self, text: str) -> list[str]:
-        """Terms of a query: stop words are left out where other words remain."""
+    def query_terms(self, text: str) -> dict[str, float]:
+        """Terms of a query and their weights; stop words are left out where others remain."""
         found = words(text)
         telling = [word for word in found if word.lower() not in self.stop_words]
-        return [term for word in telling or found for term in self.word_terms(word, True)]
+        weights: Counter[str] = Counter()
+        for word in telling or found:
+            weights.update(self._word_weights(word))
+        return dict(weights)
 
     def matches(self, text: str, terms: Collection[str]) -> Iterator[tuple[int, int]]:
         """Spans of the words in `text` that give one of the terms, for emphasis."""
@@ -185,22 +210,31 @@ class Analyzer:
             word = match.group()
             if not wanted.intersection(self.word_terms(word)):
                 continue
-            if word.isascii() or not _HAS_UNSPACED.match(normalize("NFKC", word)):
+            if not _is_unspaced(_folded(word)):
                 yield match.span()
             else:
                 yield from _matching_pairs(word, match.start(), wanted)
 
 
-def _pairs(run: str, query: bool) -> tuple[str, ...]:
-    clusters = _CLUSTER.findall(run.lower())
-    pairs = [left + right for left, right in itertools.pairwise(clusters)]
-    if query and pairs:
-        return tuple(pairs)
-    return (*clusters, *pairs)
+def _folded(word: str) -> str:
+    return word if word.isascii() else normalize("NFKC", word.replace("\u00ad", ""))
+
+
+def _is_unspaced(folded: str) -> bool:
+    return not folded.isascii() and _HAS_UNSPACED.match(folded) is not None
+
+
+def _clusters(run: str) -> list[str]:
+    """Characters with the marks on them."""
+    return _compiled(_CLUSTER).findall(run.lower())
+
+
+def _pairs(run: str) -> list[str]:
+    return [left + right for left, right in pairwise(_clusters(run))]
 
 
 def _matching_pairs(run: str, offset: int, wanted: set[str]) -> Iterator[tuple[int, int]]:
-    clusters = list(_CLUSTER.finditer(run))
+    clusters = list(_compiled(_CLUSTER).finditer(run))
     start = end = -1
     for index, cluster in enumerate(clusters):
         for width in (1, 2):

@@ -4,16 +4,14 @@ A term's idf bounds what it can add to any score. Terms go from the largest boun
 once what is left cannot lift a new chunk into the best k, only known candidates are looked up.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundkit_core.index.lexical import LexicalSegment
+from groundkit_core.index.segment_file import Array
 
 __all__ = ["K1", "B", "Hit", "Statistics", "search", "statistics"]
 
@@ -59,14 +57,13 @@ def statistics(
 
 
 def search(
-    segments: Sequence[LexicalSegment], query: Sequence[int], stats: Statistics, k: int
+    segments: Sequence[LexicalSegment], query: Mapping[int, float], stats: Statistics, k: int
 ) -> list[Hit]:
-    """The best k chunks by (score descending, id); a term asked twice counts twice."""
-    counts = Counter(query)
+    """The best k chunks by (score descending, id) for weighted terms."""
     weights = sorted(
         (
-            (count * stats.idf(term), term)
-            for term, count in counts.items()
+            (weight * stats.idf(term), term)
+            for term, weight in query.items()
             if stats.frequencies[term]
         ),
         key=lambda pair: (-pair[0], pair[1]),
@@ -91,7 +88,7 @@ class _Scan:
 
     def add(self, segment: LexicalSegment) -> None:
         sums = np.zeros(segment.size)
-        lists: list[NDArray[Any]] = []
+        lists: list[Array] = []
         for index, (weight, term) in enumerate(self._weights):
             if self._left[index] < self._floor * _SLACK:
                 candidates = self._candidates(lists, sums, self._left[index])
@@ -103,22 +100,18 @@ class _Scan:
             self._raise_floor(sums[ordinals])
         self._collect(segment, sums, self._candidates(lists, sums, 0.0))
 
-    def _impact(
-        self, segment: LexicalSegment, ordinals: NDArray[Any], frequencies: NDArray[Any]
-    ) -> NDArray[np.float64]:
+    def _impact(self, segment: LexicalSegment, ordinals: Array, frequencies: Array) -> Array:
         norm = segment.lengths[ordinals] * (K1 * B / self._average) + K1 * (1 - B)
-        impact: NDArray[np.float64] = frequencies / (frequencies + norm)
+        impact: Array = frequencies / (frequencies + norm)
         return impact
 
-    def _raise_floor(self, scores: NDArray[np.float64]) -> None:
+    def _raise_floor(self, scores: Array) -> None:
         """Lift the floor to the k-th best of these partial scores of distinct chunks."""
         above = scores[scores > self._floor]
         if len(above) >= self._k:
             self._floor = float(np.partition(above, len(above) - self._k)[len(above) - self._k])
 
-    def _candidates(
-        self, lists: list[NDArray[Any]], sums: NDArray[np.float64], left: float
-    ) -> NDArray[Any]:
+    def _candidates(self, lists: list[Array], sums: Array, left: float) -> Array:
         bound = (self._floor - left) * _SLACK
         kept = [ordinals[sums[ordinals] >= bound] for ordinals in lists]
         if len(kept) < 2:
@@ -130,8 +123,8 @@ class _Scan:
     def _look_up(
         self,
         segment: LexicalSegment,
-        sums: NDArray[np.float64],
-        candidates: NDArray[Any],
+        sums: Array,
+        candidates: Array,
         index: int,
     ) -> None:
         for position in range(index, len(self._weights)):
@@ -147,9 +140,7 @@ class _Scan:
             candidates = candidates[sums[candidates] >= bound]
         self._collect(segment, sums, candidates)
 
-    def _collect(
-        self, segment: LexicalSegment, sums: NDArray[np.float64], candidates: NDArray[Any]
-    ) -> None:
+    def _collect(self, segment: LexicalSegment, sums: Array, candidates: Array) -> None:
         scores = sums[candidates]
         chosen = candidates[scores >= self._floor]
         scores = sums[chosen]

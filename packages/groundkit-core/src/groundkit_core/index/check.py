@@ -6,8 +6,7 @@ from pathlib import Path
 from groundkit_core.errors import CollectionCorruptError, CollectionIncompatibleError
 from groundkit_core.ids import content_hash
 from groundkit_core.index.segment_file import SegmentFile, damaged_arrays
-from groundkit_core.index.store import Store
-from groundkit_core.index.writer import SEGMENTS
+from groundkit_core.index.store import SEGMENTS, Store
 
 __all__ = ["check", "damaged_passages", "damaged_segments", "database_findings"]
 

@@ -15,7 +15,6 @@ from groundkit_core.contracts import (
     IngestReport,
     SearchMode,
     SearchResponse,
-    Span,
     Verification,
 )
 from groundkit_core.errors import CollectionNotFoundError, ConfigurationError
@@ -135,8 +134,12 @@ class Collection:
 
     def verify_all(self, cited: Sequence[Cited]) -> list[Verification]:
         """Verdicts on citations, given with their text where it is at hand."""
-        held, roots = self._reader.run(lambda view: (held_passages(view, cited), self._roots(view)))
-        return resolve_all(cited, held, SourceRouter(roots, self._source_reader))
+        router = SourceRouter(self.roots(), self._source_reader)
+        return resolve_all(
+            cited,
+            router,
+            lambda doubtful: self._reader.run(lambda view: held_passages(view, doubtful)),
+        )
 
     def passages(self) -> Iterator[list[tuple[Citation, str]]]:
         """Citations and texts of all passages, a list for each document in order of source."""
@@ -146,11 +149,11 @@ class Collection:
         for (doc,) in documents:
             yield self._reader.run(partial(searching.passages, doc=doc))
 
-    def matches(self, query: str, text: str) -> list[Span]:
-        """Where words of the text match the query, for emphasis."""
+    def matches(self, query: str, texts: Iterable[str]) -> list[list[tuple[int, int]]]:
+        """Spans of the words in each text that match the query, for emphasis."""
         analyzer = self._reader.run(lambda view: view.contents.analyzer)
-        found = analyzer.matches(text, analyzer.query_terms(query))
-        return [Span(start=start, end=end) for start, end in found]
+        terms = analyzer.query_terms(query)
+        return [list(analyzer.matches(text, terms)) for text in texts]
 
     def check(self) -> list[str]:
         """What is damaged, one sentence a finding, after reading every byte."""

@@ -4,18 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundkit_core.errors import CollectionCorruptError
-from groundkit_core.index.segment_file import SegmentFile, open_segment
+from groundkit_core.index.segment_file import Array, SegmentFile, open_segment
 from groundkit_core.terms import Analyzer, term_hash, words
 
 __all__ = ["ChunkKeys", "LexicalSegment", "build_arrays", "count_terms"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

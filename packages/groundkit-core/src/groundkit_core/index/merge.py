@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from groundkit_core.index.segment_file import Array
 
 __all__ = ["Part", "due", "merged"]
-
-Array = NDArray[Any]
 
 FANOUT = 8
 """How many neighbours of one tier become one segment of the next."""

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundkit_core.errors import CollectionCorruptError
 from groundkit_core.failpoints import reach
 
-__all__ = ["SegmentFile", "damaged_arrays", "open_segment", "sync_folder", "write_segment"]
+__all__ = ["Array", "SegmentFile", "damaged_arrays", "open_segment", "sync_folder", "write_segment"]
+
+Array = np.ndarray[Any, Any]
+"""A NumPy array, without the cost of importing numpy.typing."""
 
 _MAGIC = b"GKSEG\x00\x00\x01"
 _ALIGN = 64
@@ -39,7 +41,7 @@ def _aligned(offset: int) -> int:
     return -(-offset // _ALIGN) * _ALIGN
 
 
-def write_segment(folder: Path, kind: str, arrays: Mapping[str, NDArray[Any]]) -> SegmentFile:
+def write_segment(folder: Path, kind: str, arrays: Mapping[str, Array]) -> SegmentFile:
     """Write arrays to a file named by its content, durable when this returns.
 
     Offsets count from the first aligned byte after the header.
@@ -83,7 +85,7 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def open_segment(folder: Path, segment: SegmentFile) -> dict[str, NDArray[Any]]:
+def open_segment(folder: Path, segment: SegmentFile) -> dict[str, Array]:
     """Map a segment's arrays, read-only; checks the size and the header, not the arrays."""
     path = folder / segment.file
     with path.open("rb") as file:
@@ -97,7 +99,7 @@ def open_segment(folder: Path, segment: SegmentFile) -> dict[str, NDArray[Any]]:
     if not header.startswith(_MAGIC) or _digest(header) != segment.checksum:
         raise CollectionCorruptError(f"{path}: its header does not match its recorded checksum")
     start = _aligned(len(header))
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     for name, dtype, offset, count, _ in json.loads(header[len(_MAGIC) :]):
         if start + offset + count * np.dtype(dtype).itemsize > size:
             raise CollectionCorruptError(f"{path}: array {name} ends beyond the file")

@@ -16,9 +16,10 @@ from groundkit_core.errors import (
     CollectionNotFoundError,
 )
 
-__all__ = ["DATABASE", "SCHEMA_VERSION", "Manifest", "Store"]
+__all__ = ["DATABASE", "SCHEMA_VERSION", "SEGMENTS", "Manifest", "Store"]
 
 DATABASE = "collection.db"
+SEGMENTS = "segments"
 SCHEMA_VERSION = 1
 _BUSY_SECONDS = 10
 

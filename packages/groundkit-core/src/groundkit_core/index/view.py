@@ -12,8 +12,7 @@ import numpy as np
 from groundkit_core.errors import CollectionCorruptError, CollectionIncompatibleError
 from groundkit_core.index.lexical import LexicalSegment
 from groundkit_core.index.segment_file import SegmentFile
-from groundkit_core.index.store import Manifest, Store
-from groundkit_core.index.writer import SEGMENTS
+from groundkit_core.index.store import SEGMENTS, Manifest, Store
 from groundkit_core.terms import Analyzer
 
 __all__ = ["Reader", "View"]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundkit_core.contracts import Chunk, Document
 from groundkit_core.errors import CollectionError
@@ -18,17 +17,16 @@ from groundkit_core.index.lexical import ChunkKeys, build_arrays, count_terms
 from groundkit_core.index.lock import writer_lock
 from groundkit_core.index.merge import Part, due, merged
 from groundkit_core.index.segment_file import (
+    Array,
     SegmentFile,
     open_segment,
     sync_folder,
     write_segment,
 )
-from groundkit_core.index.store import DATABASE, Manifest, Store
+from groundkit_core.index.store import DATABASE, SEGMENTS, Manifest, Store
 from groundkit_core.terms import Analyzer
 
 __all__ = ["Change", "Committed", "FileState", "Writer", "indexed_text", "key64", "open_writer"]
-
-SEGMENTS = "segments"
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +310,7 @@ class Writer:
         )
         return self._write(arrays)
 
-    def _write(self, arrays: dict[str, NDArray[Any]]) -> "_Written":
+    def _write(self, arrays: dict[str, Array]) -> "_Written":
         seq, lengths = arrays["seq"], arrays["lengths"]
         file = write_segment(self._folder, "lex", arrays)
         return _Written(file, int(seq[0]), len(seq), int(lengths.sum()))
@@ -390,7 +388,7 @@ class Writer:
                 )
 
 
-def _positions(held: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
+def _positions(held: Array, wanted: Array) -> Array:
     """Where the wanted values stand in an ascending array."""
     at = np.searchsorted(held, wanted)
     at = at[at < len(held)]

@@ -1,7 +1,7 @@
 """Checking a citation by reading its source again."""
 
 from collections.abc import Iterator
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Literal
 
 from groundkit_core.contracts import Citation, Span, Verification
@@ -10,7 +10,7 @@ from groundkit_core.ids import chunk_id, content_hash
 from groundkit_core.loading.detect import decode, decode_as
 from groundkit_core.loading.formats import FORMATS
 from groundkit_core.retrieval.sources import SourceReader
-from groundkit_core.spans import Lines
+from groundkit_core.spans import line_range
 
 __all__ = ["SourceText", "read_source", "resolve_citation"]
 
@@ -19,17 +19,12 @@ _LONGEST_SEARCH = 2_000_000
 _EXTRACTORS = {"given@1", *(known.identity for known in FORMATS)}
 
 
+@dataclass(frozen=True, slots=True)
 class SourceText:
     """What a source holds now, or why that cannot be told."""
 
-    def __init__(self, text: str | None, reason: str = "") -> None:
-        self.text = text
-        self.reason = reason
-
-    @cached_property
-    def lines(self) -> Lines:
-        """The text's lines."""
-        return Lines(self.text or "")
+    text: str | None
+    reason: str = ""
 
 
 def read_source(citation: Citation, reader: SourceReader) -> SourceText:
@@ -73,7 +68,7 @@ def resolve_citation(
     start, end = citation.start, citation.end
     if 0 <= start < end and content_hash(text[start:end]) == citation.content_hash:
         reason = "the cited text stands at its span"
-        return _found("verified", reason, Span(start=start, end=end), source)
+        return _found("verified", reason, Span(start=start, end=end), text)
     if content is None and len(text) > _LONGEST_SEARCH:
         reason = "not at its span, and the source is too long to search by hash alone"
         return Verification(status="drifted", reason=reason)
@@ -90,13 +85,13 @@ def resolve_citation(
         )
     cited = text[places[0].start : places[0].end]
     place = places[_occurrence(citation, cited, occurrences)]
-    return _found("moved", "the cited text stands elsewhere in the source", place, source)
+    return _found("moved", "the cited text stands elsewhere in the source", place, text)
 
 
 def _found(
-    status: Literal["verified", "moved"], reason: str, span: Span, source: SourceText
+    status: Literal["verified", "moved"], reason: str, span: Span, text: str
 ) -> Verification:
-    lines = source.lines.of(span.start, span.end)
+    lines = line_range(text, span.start, span.end)
     return Verification(status=status, reason=reason, span=span, lines=lines)
 
 

@@ -1,7 +1,7 @@
 """From a query to ranked passages with citations."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +52,8 @@ class Query:
 def search(view: View, query: Query, collection: str) -> SearchResponse:
     """The best passages of one generation, equal texts collapsed unless all copies are wanted."""
     contents = view.contents
-    terms = [term_hash(term) for term in contents.analyzer.query_terms(query.text)]
+    asked = contents.analyzer.query_terms(query.text)
+    terms = {term_hash(term): weight for term, weight in asked.items()}
     stats = bm25.statistics(contents.segments, contents.chunks, contents.terms, terms)
     hits = _best(view, query, terms, stats)
     rows = {row[0]: row for row in view.store.fetch("seq", [hit.seq for hit in hits])}
@@ -87,7 +88,9 @@ def search(view: View, query: Query, collection: str) -> SearchResponse:
     )
 
 
-def _best(view: View, query: Query, terms: Sequence[int], stats: bm25.Statistics) -> list[bm25.Hit]:
+def _best(
+    view: View, query: Query, terms: Mapping[int, float], stats: bm25.Statistics
+) -> list[bm25.Hit]:
     """The best k hits; asks deeper while copies of one text crowd out other texts."""
     depth = query.k
     while True:

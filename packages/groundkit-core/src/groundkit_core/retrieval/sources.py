@@ -22,7 +22,7 @@ class FileReader:
     """Reads `label/relative/path` beneath the folder that the label names."""
 
     def __init__(self, roots: Mapping[str, Path]) -> None:
-        self.roots = dict(roots)
+        self.roots = {label: root.resolve() for label, root in roots.items()}
 
     def read(self, source: str) -> bytes:
         """Bytes of a file that stands inside its root."""
@@ -33,7 +33,7 @@ class FileReader:
         path = root / relative
         try:
             resolved = path.resolve(strict=True)
-            if not resolved.is_relative_to(root.resolve()):
+            if not resolved.is_relative_to(root):
                 raise SourceError(f"{source}: it leads out of its root")
             if not resolved.is_file():
                 raise SourceError(f"{source}: not a regular file")

@@ -1,6 +1,7 @@
 """Verifying many citations against what a collection recorded of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import groupby
 
 from groundkit_core.contracts import Citation, SearchResponse, Verification
 from groundkit_core.index.view import View
@@ -12,12 +13,14 @@ __all__ = ["Cited", "held_passages", "resolve_all", "with_verdicts"]
 Cited = tuple[Citation, str | None]
 """A citation with the cited text, where that is at hand."""
 
+Held = dict[str, tuple[str, int]]
+"""By chunk id: the text, and how often its document holds it."""
 
-def held_passages(view: View, cited: Sequence[Cited]) -> dict[str, tuple[str, int]]:
+
+def held_passages(view: View, cited: Sequence[Cited]) -> Held:
     """Text of the cited passages that the collection holds, and how often its document does."""
-    wanted = list({citation.chunk_id for citation, _ in cited})
     found = {}
-    for row in view.store.fetch("id", wanted):
+    for row in view.store.fetch("id", {citation.chunk_id for citation, _ in cited}):
         times = view.store.rows(
             "SELECT count(*) FROM chunk WHERE hash=? AND doc=(SELECT doc FROM chunk WHERE seq=?)",
             row[9],
@@ -28,23 +31,32 @@ def held_passages(view: View, cited: Sequence[Cited]) -> dict[str, tuple[str, in
 
 
 def resolve_all(
-    cited: Sequence[Cited], held: dict[str, tuple[str, int]], reader: SourceReader
+    cited: Sequence[Cited], reader: SourceReader, look_up: Callable[[Sequence[Cited]], Held]
 ) -> list[Verification]:
-    """Verdicts in the order of the citations; each source is read once."""
+    """Verdicts in the order of the citations; each source is read once.
+
+    What the collection holds is only looked up for passages that no longer stand at their span.
+    """
     verdicts: dict[int, Verification] = {}
-    read_key, source = None, None
-    for index in sorted(range(len(cited)), key=lambda i: _source_key(cited[i][0])):
-        citation, content = cited[index]
-        if source is None or read_key != _source_key(citation):
-            read_key, source = _source_key(citation), read_source(citation, reader)
-        known, occurrences = held.get(citation.chunk_id, (None, 1))
-        verdicts[index] = resolve_citation(
-            citation,
-            reader,
-            content=content if content is not None else known,
-            occurrences=occurrences,
-            source=source,
-        )
+    order = sorted(range(len(cited)), key=lambda index: _source_key(cited[index][0]))
+    for _, group in groupby(order, key=lambda index: _source_key(cited[index][0])):
+        indices = list(group)
+        source = read_source(cited[indices[0]][0], reader)
+        for index in indices:
+            citation, content = cited[index]
+            verdicts[index] = resolve_citation(citation, reader, content=content, source=source)
+        doubtful = [i for i in indices if verdicts[i].status in ("moved", "drifted")]
+        held = look_up([cited[index] for index in doubtful]) if doubtful else {}
+        for index in doubtful:
+            citation, content = cited[index]
+            known, occurrences = held.get(citation.chunk_id, (None, 1))
+            verdicts[index] = resolve_citation(
+                citation,
+                reader,
+                content=known if content is None else content,
+                occurrences=occurrences,
+                source=source,
+            )
     return [verdicts[index] for index in range(len(cited))]
 
 
