@@ -59,7 +59,7 @@ def ingest(base: Path, seed: int) -> None:
     collection(base).ingest([base / "docs"])
 
 
-def ingest_only(base: Path, seed: int) -> None:
+def ingest_only(base: Path, _: int) -> None:
     collection(base).ingest([base / "docs"])
 
 
@@ -69,15 +69,15 @@ def touch(base: Path, seed: int) -> None:
     collection(base).ingest([base / "docs"])
 
 
-def compact(base: Path, seed: int) -> None:
+def compact(base: Path, _: int) -> None:
     collection(base).compact()
 
 
-def reindex(base: Path, seed: int) -> None:
+def reindex(base: Path, _: int) -> None:
     collection(base).reindex()
 
 
-def delete(base: Path, seed: int) -> None:
+def delete(base: Path, _: int) -> None:
     collection(base).delete()
 
 

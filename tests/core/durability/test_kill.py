@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from groundkit_core import Collection
 from groundkit_core.errors import CollectionNotFoundError
 from groundkit_core.failpoints import FAILPOINTS
+
 from tests.core.durability import scenario
 
 KILLS = 20
