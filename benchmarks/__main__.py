@@ -10,6 +10,7 @@ from pathlib import Path
 from benchmarks.report import BenchmarkError, Report
 
 BENCHMARKS = {
+    "core": "ingest and search of many documents, beside what they cannot do without",
     "quality": "lexical retrieval on labelled sets, beside bm25s",
     "startup": "one-shot commands, beside an empty app and bare imports",
 }

@@ -17,7 +17,7 @@ from benchmarks.empty_app import empty_app
 from benchmarks.report import BenchmarkError, Report, Row, Table, Target
 from benchmarks.texts import write_documents
 
-__all__ = ["run"]
+__all__ = ["IMPORTS", "grk", "run", "seconds", "time_commands"]
 
 CHUNKS = 3_000
 SECTIONS = 10
@@ -30,8 +30,8 @@ def run(*, quick: bool) -> Report:
     repeats = 5 if quick else 20
     with TemporaryDirectory() as name:
         folder = Path(name)
-        helps = _time(_help_commands(folder), folder, repeats)
-        searches = _time(_search_commands(folder), folder, repeats)
+        helps = time_commands(_help_commands(folder), folder, repeats)
+        searches = time_commands(_search_commands(folder), folder, repeats)
     return Report(
         benchmark="startup",
         quick=quick,
@@ -47,7 +47,7 @@ def run(*, quick: bool) -> Report:
     )
 
 
-def _grk() -> str:
+def grk() -> str:
     """The script beside the running interpreter, so that both sides start the same Python."""
     found = shutil.which("grk", path=str(Path(sys.executable).parent))
     if found is None:
@@ -61,7 +61,7 @@ def _help_commands(folder: Path) -> dict[str, Command]:
     script = folder / "grk"
     script.write_text("import sys\nfrom empty_app import main\nsys.exit(main())\n", "utf-8")
     return {
-        "grk --help": [_grk(), "--help"],
+        "grk --help": [grk(), "--help"],
         "empty app --help": [sys.executable, str(script), "--help"],
     }
 
@@ -76,7 +76,7 @@ def _search_commands(folder: Path) -> dict[str, Command]:
     if held != CHUNKS:
         raise BenchmarkError(f"the texts made {held} passages, not {CHUNKS}")
     query = " ".join(words[rank] for rank in (40, 90, 250))
-    search = [_grk(), "search", query, "--index-dir", str(folder / "index")]
+    search = [grk(), "search", query, "--index-dir", str(folder / "index")]
     _check_hits([*search, "--json"])
     return {"grk search": search, f'python -c "{IMPORTS}"': [sys.executable, "-c", IMPORTS]}
 
@@ -88,12 +88,12 @@ def _check_hits(command: Command) -> None:
         raise BenchmarkError(f"the search gave {verdicts}, not ten verified hits")
 
 
-def _time(commands: dict[str, Command], folder: Path, repeats: int) -> list[Row]:
+def time_commands(commands: dict[str, Command], folder: Path, repeats: int) -> list[Row]:
     """A row for each command; the last one is the peer of all."""
     times: dict[str, list[float]] = {name: [] for name in commands}
     for turn in range(repeats + 1):
         for name, command in commands.items():
-            taken = _seconds(command, folder)
+            taken = seconds(command, folder)
             if turn:  # the first turn warms caches
                 times[name].append(taken * 1000)
     peer = statistics.median(list(times.values())[-1])
@@ -108,7 +108,7 @@ def _time(commands: dict[str, Command], folder: Path, repeats: int) -> list[Row]
     ]
 
 
-def _seconds(command: Command, folder: Path) -> float:
+def seconds(command: Command, folder: Path) -> float:
     environment = {
         name: value
         for name, value in os.environ.items()

@@ -1,0 +1,121 @@
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from groundkit_core.index.bm25s_bridge import stop_words
+from groundkit_core.terms import LANGUAGES, Analyzer
+from pydantic import TypeAdapter
+
+from scripts import cli_page, schemas
+
+DOCS = Path(__file__).parents[2] / "docs"
+REFRESH = "run: hatch run python -m scripts.refresh_docs"
+
+
+def grk(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """A command in a folder, with no settings but these."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("GROUNDKIT__")}
+    return subprocess.run(
+        [Path(sys.executable).with_name("grk"), *words],
+        cwd=folder,
+        env={**kept, "XDG_CONFIG_HOME": str(folder), **settings},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def table(page: str) -> list[list[str]]:
+    """Cells of the first table on a page, the heading left out."""
+    lines = (DOCS / page).read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ")]
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows[1:]]
+
+
+def test_the_command_line_page_is_current() -> None:
+    assert cli_page.PAGE.read_text(encoding="utf-8") == cli_page.page(), REFRESH
+
+
+def test_the_schemas_are_current() -> None:
+    written = {path.name: path.read_text("utf-8") for path in schemas.FOLDER.iterdir()}
+    assert written == schemas.schemas(), REFRESH
+
+
+def test_every_schema_is_linked() -> None:
+    page = (DOCS / "reference" / "json.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"\(schemas/(.+?)\)", page)) == sorted(schemas.schemas())
+
+
+@pytest.mark.parametrize(
+    ("schema", "command", "code"),
+    [
+        ("ingest", ["ingest", "folder"], 1),
+        ("search", ["search", "hose"], 0),
+        ("verify", ["verify"], 1),
+        ("verify", ["verify", "saved.json"], 1),
+        ("doctor", ["doctor"], 0),
+        ("doctor", ["doctor", "--repair"], 0),
+        ("collections-list", ["collections", "list"], 0),
+        ("collections-show", ["collections", "show"], 0),
+        ("collections-show", ["collections", "reindex"], 0),
+        ("collections-show", ["collections", "compact"], 0),
+        ("collections-delete", ["collections", "delete", "default", "--yes"], 0),
+        ("error", ["search", "hose", "--collection", "other"], 3),
+        ("error", ["search", " "], 2),
+    ],
+    ids=str,
+)
+def test_output_is_what_the_schema_says(
+    tmp_path: Path, schema: str, command: list[str], code: int
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Hoses\n\nA hose holds 7 bar.\n\n# Pumps\n\nNo hose here.\n")
+    (folder / "b.pdf").write_text("%PDF-1.7")
+    assert grk(tmp_path, "ingest", "folder").returncode == 1
+    (tmp_path / "saved.json").write_text(grk(tmp_path, "search", "hose", "--json").stdout)
+    (folder / "a.md").write_text("# Hoses\n\nA hose holds 9 bar.\n\n# Pumps\n\nNo hose here.\n")
+
+    done = grk(tmp_path, *command, "--json")
+    assert done.returncode == code, done.stderr
+    adapter = TypeAdapter(schemas.PRINTED[schema])
+    printed = adapter.validate_json(done.stdout)
+    assert adapter.dump_python(printed, mode="json") == json.loads(done.stdout)
+
+
+def test_the_settings_table_lists_what_may_be_set(tmp_path: Path) -> None:
+    names = [row[0].strip("`") for row in table("reference/settings.md")]
+    told = grk(tmp_path, "search", "x", GROUNDKIT__INDEX__COLOUR="red").stderr
+    listed = told.partition("it may set ")[2].strip().split(", ")
+    assert sorted(names) == sorted(listed)
+
+
+def test_the_settings_table_names_the_environment_variables() -> None:
+    for name, variable, *_ in table("reference/settings.md"):
+        section, key = name.strip("`").upper().split(".")
+        assert variable == f"`GROUNDKIT__{section}__{key}`"
+
+
+@pytest.mark.parametrize(("text", "terms"), table("explanation/terms.md"))
+def test_text_becomes_the_terms_in_the_table(text: str, terms: str) -> None:
+    assert Analyzer("english").terms(text.strip("`")) == re.findall("`(.+?)`", terms)
+
+
+def test_the_listed_languages_exist() -> None:
+    page = (DOCS / "how-to" / "language.md").read_text(encoding="utf-8")
+    listed = re.findall("`([a-z_]+)`[,.]", page.partition("The languages are")[2])
+    assert len(listed) > 30
+    assert set(listed) <= set(LANGUAGES)
+
+
+def test_the_languages_said_to_have_stop_words_have_them() -> None:
+    page = (DOCS / "how-to" / "language.md").read_text(encoding="utf-8")
+    said = re.search(r"Stop words exist for ([\w, \n]+)\.", page)
+    assert said is not None
+    names = re.findall("[A-Z][a-z]+", said[1])
+    assert len(names) > 10
+    assert [name for name in names if not stop_words(name.lower())] == []
