@@ -1,24 +1,22 @@
 """`grk collections`."""
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from groundkit_cli.options import IndexDir, Json
+from groundkit_cli.options import CollectionArgument, IndexDir, Json
 from groundkit_cli.output import emit, emit_json, note, printable, reported
 from groundkit_cli.settings import load_settings, open_collection
 
 if TYPE_CHECKING:
-    from groundkit_core.index.collection import Collection, CollectionInfo
+    from groundkit_core.index.collection import Collection
 
 app = typer.Typer(
     help="List, show, compact, re-index and delete collections.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-Name = Annotated[str, typer.Argument(help="Name of the collection.")]
 
 
 @app.command("list")
@@ -34,7 +32,9 @@ def list_collections(index_dir: IndexDir = None, json: Json = False) -> None:
         except GroundkitError as error:
             damaged.append(f"{collection.name}: {error}")
     if json:
-        emit_json({"collections": [describe(info) for info in rows], "unusable": damaged})
+        from groundkit_cli.documents import CollectionList
+
+        emit_json(CollectionList(collections=tuple(rows), unusable=tuple(damaged)))
     else:
         from rich.console import Console
         from rich.table import Table
@@ -52,15 +52,15 @@ def list_collections(index_dir: IndexDir = None, json: Json = False) -> None:
 
 @app.command()
 @reported
-def show(name: Name = "default", index_dir: IndexDir = None, json: Json = False) -> None:
+def show(name: CollectionArgument = None, index_dir: IndexDir = None, json: Json = False) -> None:
     """Show what a collection holds and how it was made."""
     info = open_collection(index_dir, name).info()
     if json:
-        emit_json(describe(info))
+        emit_json(info)
         return
-    for key, value in describe(info).items():
+    for key, value in info:
         if key == "roots":
-            for label, path in value.items():
+            for label, path in info.roots.items():
                 emit(f"{'root':<12}{printable(label)} = {printable(path)}")
         elif key == "chunking":
             emit(f"{key:<12}{info.chunking.identity}")
@@ -71,7 +71,7 @@ def show(name: Name = "default", index_dir: IndexDir = None, json: Json = False)
 @app.command()
 @reported
 def reindex(
-    name: Name = "default",
+    name: CollectionArgument = None,
     language: Annotated[str | None, typer.Option(help="Another language.")] = None,
     index_dir: IndexDir = None,
     json: Json = False,
@@ -81,21 +81,23 @@ def reindex(
     collection.reindex(language=language)
     info = collection.info()
     if json:
-        emit_json(describe(info))
+        emit_json(info)
     else:
         emit(f"{info.chunks} passages indexed again as {info.analysis}")
 
 
 @app.command()
 @reported
-def compact(name: Name = "default", index_dir: IndexDir = None, json: Json = False) -> None:
+def compact(
+    name: CollectionArgument = None, index_dir: IndexDir = None, json: Json = False
+) -> None:
     """Merge a collection's segments into one and give back unused space."""
     collection = open_collection(index_dir, name)
     before = collection.info()
     collection.compact()
     info = collection.info()
     if json:
-        emit_json(describe(info))
+        emit_json(info)
     else:
         emit(
             f"{before.segments} segments merged into {info.segments}, "
@@ -106,7 +108,7 @@ def compact(name: Name = "default", index_dir: IndexDir = None, json: Json = Fal
 @app.command()
 @reported
 def delete(
-    name: Name,
+    name: Annotated[str, typer.Argument(help="Name of the collection.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     index_dir: IndexDir = None,
     json: Json = False,
@@ -122,12 +124,14 @@ def delete(
         typer.confirm(f"Delete the collection {name}?", abort=True, err=True)
     collection.delete()
     if json:
-        emit_json({"deleted": name})
+        from groundkit_cli.documents import Deleted
+
+        emit_json(Deleted(deleted=name))
     else:
         emit(f"deleted {name}")
 
 
-def all_collections(index_dir: Any) -> list["Collection"]:
+def all_collections(index_dir: Path | None) -> list["Collection"]:
     """The collections in the index directory, by name."""
     from groundkit_core.errors import CollectionNotFoundError
     from groundkit_core.index.collection import Collection
@@ -137,11 +141,6 @@ def all_collections(index_dir: Any) -> list["Collection"]:
     if not folder.is_dir():
         raise CollectionNotFoundError(f"{folder}: there is no index directory here")
     return [Collection.open(path.parent) for path in sorted(folder.glob(f"*/{DATABASE}"))]
-
-
-def describe(info: "CollectionInfo") -> dict[str, Any]:
-    """A collection's facts as JSON values."""
-    return {**asdict(info), "chunking": info.chunking.model_dump()}
 
 
 def _size(count: int) -> str:

@@ -24,13 +24,15 @@ def doctor(
     repaired = {found.name: found.repair() for found in chosen if repair and found.check()}
     findings = {found.name: found.check() for found in chosen}
     if json:
-        emit_json({"collections": findings, "repairs": repaired})
+        from groundkit_cli.documents import Findings
+
+        emit_json(Findings(collections=findings, repairs=repaired))
     else:
         for name, steps in repaired.items():
             for step in steps:
                 emit(f"{name}: {printable(step)}")
         for name, damages in findings.items():
-            emit(f"{name}: {'sound' if not damages else f'{len(damages)} findings'}")
+            emit(f"{name}: {'damaged' if damages else 'sound'}")
             for damage in damages:
                 emit(f"  {printable(damage)}")
     if any(findings.values()):

@@ -20,7 +20,7 @@ _SHOWN_WARNINGS = 20
 
 @reported
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
     index_dir: IndexDir = None,
     collection: CollectionName = None,
     root: Roots = None,
@@ -119,8 +119,8 @@ def summarise(report: "IngestReport", path: str, fresh: bool) -> None:
         counts.append(f"{report.count('missing')} gone but kept")
     emit(" · ".join(counts))
     emit(
-        f"{report.added} passages added, {report.dropped} dropped; "
-        f"{report.collection} holds {report.chunks} of {report.documents} documents"
+        f"passages: {report.added} added, {report.dropped} dropped, {report.chunks} in all from "
+        f"{report.documents} documents in {report.collection}"
     )
     for outcome in report.files:
         if outcome.status in ("refused", "partial", "missing"):

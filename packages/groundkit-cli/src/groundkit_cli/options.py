@@ -5,14 +5,18 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["CollectionName", "IndexDir", "Json", "Roots", "parse_roots"]
+__all__ = ["CollectionArgument", "CollectionName", "IndexDir", "Json", "Roots", "parse_roots"]
 
 IndexDir = Annotated[
     Path | None,
-    typer.Option("--index-dir", help="Folder of the collections.", show_default=".groundkit"),
+    typer.Option("--index-dir", help="Folder of the collections; .groundkit if not set."),
 ]
 CollectionName = Annotated[
-    str | None, typer.Option("--collection", help="Name of the collection.", show_default="default")
+    str | None, typer.Option("--collection", help="Name of the collection; default if not set.")
+]
+CollectionArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="NAME", help="Name of the collection."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Roots = Annotated[

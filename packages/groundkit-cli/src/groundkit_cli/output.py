@@ -48,16 +48,10 @@ def _plain() -> bool:
     return bool(os.environ.get("NO_COLOR"))
 
 
-def emit_json(document: "BaseModel | dict[str, Any]") -> None:
+def emit_json(document: "BaseModel") -> None:
     """Print the one JSON document, in UTF-8 whatever the terminal's encoding."""
-    if isinstance(document, dict):
-        import json
-
-        text = json.dumps(document, ensure_ascii=False, indent=2)
-    else:
-        text = document.model_dump_json(indent=2)
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode() + b"\n")
+    sys.stdout.buffer.write(document.model_dump_json(indent=2).encode() + b"\n")
     sys.stdout.buffer.flush()
 
 
@@ -94,11 +88,17 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
 def _fail(error: Exception, as_json: bool) -> None:
     code = exit_code(error)
     if as_json:
-        kind = type(error).__name__
-        emit_json({"error": {"type": kind, "message": str(error), "exit_code": code}})
+        from groundkit_cli.documents import Failure, Problem
+
+        kind, message = type(error).__name__, _encodable(str(error))
+        emit_json(Failure(error=Problem(type=kind, message=message, exit_code=code)))
     else:
         note(f"grk: {printable(str(error))}")
     raise typer.Exit(code) from None
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def exit_code(error: Exception) -> int:

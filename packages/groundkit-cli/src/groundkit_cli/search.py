@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def search(
     query: Annotated[str, typer.Argument(help="What to look for.")],
     top_k: Annotated[
-        int | None, typer.Option("--top-k", "-k", help="Number of results.", show_default="10")
+        int | None,
+        typer.Option("--top-k", "-k", help="Number of results, 1 to 100; 10 if not set."),
     ] = None,
     all_copies: Annotated[
         bool, typer.Option("--all-copies", help="List passages with equal text one by one.")

@@ -88,10 +88,14 @@ def _from_file(path: Path, hint: str) -> dict[str, dict[str, Any]]:
 
 
 def _from_environment() -> dict[str, dict[str, Any]]:
+    from groundkit_core.errors import ConfigurationError
+
     found: dict[str, dict[str, Any]] = {}
     for name, value in os.environ.items():
         if name.startswith(PREFIX):
-            section, _, key = name.removeprefix(PREFIX).lower().partition("__")
+            section, divided, key = name.removeprefix(PREFIX).lower().partition("__")
+            if not divided:
+                raise ConfigurationError(f"{name}: it must be {PREFIX}SECTION__KEY")
             _check(name, section, {key: value}, "")
             found.setdefault(section, {})[key] = value
     return found
@@ -114,8 +118,9 @@ def open_collection(
     index_dir: Path | None, collection: str | None, roots: dict[str, Path] | None = None
 ) -> "Collection":
     """The collection that flags and settings name."""
-    from groundkit_core.index.collection import Collection
+    from groundkit_core.index.collection import Collection, collection_name
 
     settings = load_settings()
     folder = index_dir or settings.index_dir
-    return Collection.open(folder / (collection or settings.collection), roots=roots)
+    name = collection_name(collection or settings.collection)
+    return Collection.open(folder / name, roots=roots)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,24 +32,28 @@ def verify(
     found = open_collection(index_dir, collection, parse_roots(root))
     failing = {"drifted", "unresolvable"} | ({"moved"} if strict else set())
     counts: Counter[str] = Counter()
-    listed: list[dict[str, Any]] = []
+    listed: list[tuple[Citation, Verification]] = []
     for citation, verdict in verdicts(found, file):
         counts[verdict.status] += 1
         if verdict.status == "verified":
             continue
         if json:
-            listed.append({"citation": citation.model_dump(), "verification": verdict.model_dump()})
+            listed.append((citation, verdict))
         else:
             emit(_line(citation, verdict))
     statuses = ("verified", "moved", "drifted", "unresolvable")
     if json:
+        from groundkit_cli.documents import Counts, NotVerified, VerifyReport
+
         emit_json(
-            {
-                "schema_version": 1,
-                "collection": found.name,
-                "counts": {status: counts[status] for status in statuses},
-                "not_verified": listed,
-            }
+            VerifyReport(
+                collection=found.name,
+                counts=Counts(**counts),
+                not_verified=tuple(
+                    NotVerified(citation=citation, verification=verdict)
+                    for citation, verdict in listed
+                ),
+            )
         )
     else:
         emit(" · ".join(f"{counts[status]} {status}" for status in statuses))

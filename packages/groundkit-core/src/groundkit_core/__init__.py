@@ -4,6 +4,7 @@ from groundkit_core.config import ChunkingConfig
 from groundkit_core.contracts import (
     Chunk,
     Citation,
+    CollectionInfo,
     Document,
     FileOutcome,
     IngestReport,
@@ -13,7 +14,7 @@ from groundkit_core.contracts import (
     Verification,
 )
 from groundkit_core.errors import GroundkitError
-from groundkit_core.index.collection import Collection, CollectionInfo
+from groundkit_core.index.collection import Collection
 from groundkit_core.retrieval.citations import resolve_citation
 from groundkit_core.retrieval.retriever import Retriever
 from groundkit_core.retrieval.sources import SourceReader

@@ -7,11 +7,14 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from groundkit_core.config import ChunkingConfig
 from groundkit_core.ids import document_id
 
 __all__ = [
     "Chunk",
     "Citation",
+    "CollectionInfo",
+    "Contract",
     "Document",
     "FileOutcome",
     "IngestReport",
@@ -33,6 +36,8 @@ Range = tuple[int, int]
 
 
 class Contract(BaseModel):
+    """A model that is frozen and takes no field it does not know."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -144,6 +149,23 @@ class SearchResponse(Contract):
     collection: str
     generation: int
     results: tuple[RetrievalResult, ...] = ()
+
+
+class CollectionInfo(Contract):
+    """What a collection holds and how it was made; `bytes` is its size on disk."""
+
+    name: str
+    path: str
+    generation: int
+    documents: int
+    chunks: int
+    terms: int
+    segments: int
+    bytes: int
+    language: str
+    analysis: str
+    chunking: ChunkingConfig
+    roots: dict[str, str]
 
 
 class FileOutcome(Contract):

@@ -148,7 +148,7 @@ class Analyzer:
         self.language = language
         self.stop_words = frozenset(stop_words) - _QUERY_KEEPS
         self._stemmer = None if language == "none" else Stemmer.Stemmer(language)
-        self.word_terms = lru_cache(1 << 16)(self._word_terms)
+        self.word_terms = lru_cache(1 << 17)(self._word_terms)
 
     @property
     def identity(self) -> str:

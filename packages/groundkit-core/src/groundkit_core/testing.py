@@ -18,4 +18,4 @@ class MappingReader:
         try:
             return self.sources[source]
         except KeyError:
-            raise SourceError(f"{source}: it is gone") from None
+            raise SourceError("it is gone") from None

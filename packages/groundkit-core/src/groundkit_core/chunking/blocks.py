@@ -45,8 +45,11 @@ def cover(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
         if begin == end:
             continue
         yield from _gap(text, position, begin)
-        yield Block(begin, end, block.kind, block.level, block.title)
         position = end
+        if (begin, end) == (block.start, block.end):
+            yield block
+        else:
+            yield Block(begin, end, block.kind, block.level, block.title)
     yield from _gap(text, position, len(text))
 
 

@@ -3,7 +3,6 @@
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 from groundkit_core.config import ChunkingConfig
 from groundkit_core.contracts import (
     Citation,
+    CollectionInfo,
     Document,
     IngestReport,
     SearchMode,
@@ -29,28 +29,20 @@ from groundkit_core.retrieval.verify import Cited, held_passages, resolve_all, w
 if TYPE_CHECKING:
     from groundkit_core.index.sync import Progress
 
-__all__ = ["Collection", "CollectionInfo"]
+__all__ = ["Collection", "collection_name"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _LOCK_SECONDS = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionInfo:
-    """What a collection holds and how it was made; `bytes` is its size on disk."""
-
-    name: str
-    path: str
-    generation: int
-    documents: int
-    chunks: int
-    terms: int
-    segments: int
-    bytes: int
-    language: str
-    analysis: str
-    chunking: ChunkingConfig
-    roots: dict[str, str]
+def collection_name(name: str) -> str:
+    """The name, if it can be a collection's."""
+    if not _NAME.fullmatch(name):
+        raise ConfigurationError(
+            f"{name!r} is no collection name: use a-z, 0-9, '.', '_', '-', at most 64, "
+            "beginning with a letter or digit"
+        )
+    return name
 
 
 class Collection:
@@ -66,11 +58,7 @@ class Collection:
         reader: SourceReader | None = None,
         roots: Mapping[str, Path] | None = None,
     ) -> None:
-        if not _NAME.fullmatch(path.name):
-            raise ConfigurationError(
-                f"{path.name!r} is no collection name: use a-z, 0-9, '.', '_', '-', at most 64"
-            )
-        self.path = path
+        self.path = path.with_name(collection_name(path.name))
         self._reader = Reader(path)
         self._source_reader = reader
         self._given_roots = {label: Path(root) for label, root in (roots or {}).items()}

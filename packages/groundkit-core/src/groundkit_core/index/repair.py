@@ -32,7 +32,7 @@ def repair(writer: Writer, roots: Mapping[str, Path]) -> list[str]:
     if lost:
         language = writer.manifest.language
         writer.reindex(Analyzer(language, stop_words(language)))
-        done.append(f"all segments rebuilt from the stored passages, for {len(lost)} findings")
+        done.append("all segments rebuilt from the stored passages: " + "; ".join(lost))
     sources = {source for source, _ in damaged_passages(store)}
     return done + [_read_again(writer, source, FileReader(roots)) for source in sorted(sources)]
 

@@ -32,8 +32,7 @@ def read_source(citation: Citation, reader: SourceReader) -> SourceText:
     if citation.extractor not in _EXTRACTORS:
         return SourceText(
             None,
-            f"{citation.source}: read by {citation.extractor}, which this version does not have; "
-            "ingest it again",
+            f"it was read by {citation.extractor}, which this version lacks; ingest it again",
         )
     try:
         found = reader.read(citation.source)

@@ -14,7 +14,7 @@ class SourceReader(Protocol):
     """Gives what a source holds now."""
 
     def read(self, source: str) -> str | bytes:
-        """Text or bytes of a source; `SourceError` where it cannot be read."""
+        """Text or bytes of a source; `SourceError` with the reason where it cannot be read."""
         ...
 
 
@@ -29,22 +29,22 @@ class FileReader:
         label, _, relative = source.partition("/")
         root = self.roots.get(label)
         if root is None:
-            raise SourceError(f"{source}: no root is called {label!r}")
+            raise SourceError(f"no root is called {label!r}")
         path = root / relative
         try:
             resolved = path.resolve(strict=True)
             if not resolved.is_relative_to(root):
-                raise SourceError(f"{source}: it leads out of its root")
+                raise SourceError("it leads out of its root")
             if not resolved.is_file():
-                raise SourceError(f"{source}: not a regular file")
+                raise SourceError("it is no regular file")
             if resolved.stat().st_size > MAX_FILE_BYTES:
-                raise SourceError(f"{source}: larger than {MAX_FILE_BYTES} bytes")
+                raise SourceError(f"it is larger than {MAX_FILE_BYTES} bytes")
             return resolved.read_bytes()
         except FileNotFoundError:
-            raise SourceError(f"{source}: the file is gone") from None
+            raise SourceError("the file is gone") from None
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or type(error).__name__
-            raise SourceError(f"{source}: unreadable: {reason}") from None
+            raise SourceError(f"it cannot be read: {reason}") from None
 
 
 class SourceRouter:
@@ -59,5 +59,5 @@ class SourceRouter:
         if source.partition("/")[0] in self._files.roots:
             return self._files.read(source)
         if self._reader is None:
-            raise SourceError(f"{source}: no root has it and no SourceReader was given")
+            raise SourceError("no root has it, and no SourceReader was given")
         return self._reader.read(source)
