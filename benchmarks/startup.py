@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from groundkit_cli.main import app
+from groundkit_cli.app import app
 from groundkit_core import Collection
 
 from benchmarks.empty_app import empty_app

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from groundkit_cli.main import app
+from groundkit_cli.app import app
 from typer.main import get_command
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "cli.md"

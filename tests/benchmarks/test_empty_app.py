@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from groundkit_cli.main import app
+from groundkit_cli.app import app
 
 from benchmarks.empty_app import empty_app
 

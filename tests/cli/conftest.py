@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from groundkit_cli.main import app
+from groundkit_cli.app import app
 from typer.testing import CliRunner, Result
 
 from tests.cli.shell import Shell

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import typer
-from groundkit_cli.main import app
+from groundkit_cli.app import app
 
 from tests.cli.shell import Shell
 

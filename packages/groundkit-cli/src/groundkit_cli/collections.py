@@ -1,12 +1,13 @@
 """`grk collections`."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from groundkit_cli.options import CollectionArgument, IndexDir, Json
-from groundkit_cli.output import emit, emit_json, note, printable, reported
+from groundkit_cli.output import emit, emit_json, in_line, note, reported
 from groundkit_cli.settings import load_settings, open_collection
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def list_collections(index_dir: IndexDir = None, json: Json = False) -> None:
     from groundkit_core.errors import GroundkitError
 
     rows, damaged = [], []
-    for collection in all_collections(index_dir):
+    found = all_collections(index_dir)
+    for collection in found:
         try:
             rows.append(collection.info())
         except GroundkitError as error:
@@ -36,16 +38,17 @@ def list_collections(index_dir: IndexDir = None, json: Json = False) -> None:
 
         emit_json(CollectionList(collections=tuple(rows), unusable=tuple(damaged)))
     else:
-        from rich.console import Console
-        from rich.table import Table
-
-        table = Table("name", "documents", "passages", "generation", "size", box=None)
+        lines = [["name", "documents", "passages", "generation", "size"]]
         for info in rows:
-            counts = (info.documents, info.chunks, info.generation)
-            table.add_row(info.name, *map(str, counts), _size(info.bytes))
-        Console().print(table)
+            counts = map(str, (info.documents, info.chunks, info.generation))
+            lines.append([info.name, *counts, _size(info.bytes)])
+        width = max(len(line[0]) for line in lines)
+        for name, *cells in lines if rows else []:
+            emit(name.ljust(width) + "".join(cell.rjust(12) for cell in cells))
         for line in damaged:
-            note(f"unusable: {printable(line)}")
+            note(f"unusable: {in_line(line)}")
+        if not found:
+            note("there are no collections; make one with: grk ingest FOLDER")
     if damaged:
         raise typer.Exit(3)
 
@@ -61,11 +64,13 @@ def show(name: CollectionArgument = None, index_dir: IndexDir = None, json: Json
     for key, value in info:
         if key == "roots":
             for label, path in info.roots.items():
-                emit(f"{'root':<12}{printable(label)} = {printable(path)}")
+                emit(f"{'root':<12}{in_line(label)} = {in_line(path)}")
         elif key == "chunking":
-            emit(f"{key:<12}{info.chunking.identity}")
+            c = info.chunking
+            emit(f"{key:<12}{c.strategy}, at most {c.size} {c.unit}, overlap {c.overlap}")
         else:
-            emit(f"{key:<12}{_size(value) if key == 'bytes' else printable(str(value))}")
+            shown = {"chunks": "passages", "bytes": "size"}.get(key, key)
+            emit(f"{shown:<12}{_size(value) if key == 'bytes' else in_line(str(value))}")
 
 
 @app.command()
@@ -76,7 +81,7 @@ def reindex(
     index_dir: IndexDir = None,
     json: Json = False,
 ) -> None:
-    """Derive the search terms of all passages anew, reading no file."""
+    """Make the search terms anew, reading no file."""
     collection = open_collection(index_dir, name)
     collection.reindex(language=language)
     info = collection.info()
@@ -91,7 +96,7 @@ def reindex(
 def compact(
     name: CollectionArgument = None, index_dir: IndexDir = None, json: Json = False
 ) -> None:
-    """Merge a collection's segments into one and give back unused space."""
+    """Merge segments and give back unused space."""
     collection = open_collection(index_dir, name)
     before = collection.info()
     collection.compact()
@@ -113,15 +118,19 @@ def delete(
     index_dir: IndexDir = None,
     json: Json = False,
 ) -> None:
-    """Delete a collection; your documents are not touched."""
-    from groundkit_core.errors import ConfigurationError
+    """Delete a collection, not the documents."""
+    from groundkit_core.errors import CollectionNotFoundError, ConfigurationError
 
     collection = open_collection(index_dir, name)
     if not yes:
         if json:
             raise ConfigurationError("--json cannot ask: add --yes to delete")
-        collection.info()
-        typer.confirm(f"Delete the collection {name}?", abort=True, err=True)
+        if not collection.exists():
+            raise CollectionNotFoundError(collection.path)
+        note(f"Delete the collection {name}? [y/N]")
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            note("nothing was deleted")
+            raise typer.Exit(1)
     collection.delete()
     if json:
         from groundkit_cli.documents import Deleted
@@ -134,13 +143,14 @@ def delete(
 def all_collections(index_dir: Path | None) -> list["Collection"]:
     """The collections in the index directory, by name."""
     from groundkit_core.errors import CollectionNotFoundError
-    from groundkit_core.index.collection import Collection
+    from groundkit_core.index.collection import Collection, is_collection_name
     from groundkit_core.index.store import DATABASE
 
     folder = index_dir or load_settings().index_dir
     if not folder.is_dir():
-        raise CollectionNotFoundError(f"{folder}: there is no index directory here")
-    return [Collection.open(path.parent) for path in sorted(folder.glob(f"*/{DATABASE}"))]
+        raise CollectionNotFoundError(folder)
+    paths = [path.parent for path in sorted(folder.glob(f"*/{DATABASE}"))]
+    return [Collection.open(path) for path in paths if is_collection_name(path.name)]
 
 
 def _size(count: int) -> str:

@@ -6,7 +6,7 @@ import typer
 
 from groundkit_cli.collections import all_collections
 from groundkit_cli.options import CollectionName, IndexDir, Json
-from groundkit_cli.output import emit, emit_json, printable, reported
+from groundkit_cli.output import emit, emit_json, in_line, reported
 from groundkit_cli.settings import open_collection
 
 
@@ -19,7 +19,7 @@ def doctor(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Read every byte of the collections and name what is damaged."""
+    """Check all files of collections for damage."""
     chosen = [open_collection(index_dir, collection)] if collection else all_collections(index_dir)
     repaired = {found.name: found.repair() for found in chosen if repair and found.check()}
     findings = {found.name: found.check() for found in chosen}
@@ -30,10 +30,10 @@ def doctor(
     else:
         for name, steps in repaired.items():
             for step in steps:
-                emit(f"{name}: {printable(step)}")
+                emit(f"{name}: {in_line(step)}")
         for name, damages in findings.items():
             emit(f"{name}: {'damaged' if damages else 'sound'}")
             for damage in damages:
-                emit(f"  {printable(damage)}")
+                emit(f"  {in_line(damage)}")
     if any(findings.values()):
         raise typer.Exit(1)

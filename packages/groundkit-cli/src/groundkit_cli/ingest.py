@@ -1,5 +1,6 @@
 """`grk ingest`."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from groundkit_cli.options import CollectionName, IndexDir, Json, Roots, parse_roots
-from groundkit_cli.output import emit, emit_json, note, printable, reported
+from groundkit_cli.output import emit, emit_json, in_line, note, reported
 from groundkit_cli.settings import load_settings, open_collection
 
 if TYPE_CHECKING:
@@ -25,14 +26,16 @@ def ingest(
     collection: CollectionName = None,
     root: Roots = None,
     language: Annotated[
-        str | None, typer.Option(help="Stemming and stop words, for a new collection.")
+        str | None, typer.Option(help="Of a new collection: a Snowball name, or none. [english]")
     ] = None,
     chunking: Annotated[
-        str | None, typer.Option(help="structure or fixed, for a new collection.")
+        str | None, typer.Option(help="Of a new collection: structure or fixed. [structure]")
     ] = None,
-    chunk_size: Annotated[int | None, typer.Option(help="Size of a passage, in units.")] = None,
-    chunk_overlap: Annotated[int | None, typer.Option(help="Units shared by neighbours.")] = None,
-    chunk_unit: Annotated[str | None, typer.Option(help="words or characters.")] = None,
+    chunk_size: Annotated[int | None, typer.Option(help="Most units in a passage. [200]")] = None,
+    chunk_overlap: Annotated[
+        int | None, typer.Option(help="Units that neighbours share. [0]")
+    ] = None,
+    chunk_unit: Annotated[str | None, typer.Option(help="words or characters. [words]")] = None,
     no_ignore: Annotated[
         bool, typer.Option("--no-ignore", help="Take files that .gitignore leaves out.")
     ] = False,
@@ -47,7 +50,7 @@ def ingest(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Bring a collection up to date with files and folders."""
+    """Index files and folders, or what changed."""
     from groundkit_core.errors import ConfigurationError
 
     if keep_missing and allow_removal:
@@ -92,7 +95,7 @@ def progress_bar() -> Iterator["Progress"]:
         TextColumn("files · {task.fields[chunks]} passages · {task.fields[rate]:.0f} files/s"),
         TimeElapsedColumn(),
         console=console,
-        disable=not console.is_terminal,
+        disable=not (sys.stderr and sys.stderr.isatty()),
         transient=True,
     ) as bar:
         task = bar.add_task("ingest", total=None, chunks=0, rate=0.0)
@@ -124,12 +127,12 @@ def summarise(report: "IngestReport", path: str, fresh: bool) -> None:
     )
     for outcome in report.files:
         if outcome.status in ("refused", "partial", "missing"):
-            emit(f"{outcome.status} {printable(outcome.source)}: {printable(outcome.reason or '')}")
+            emit(f"{outcome.status} {in_line(outcome.source)}: {in_line(outcome.reason or '')}")
     for warning in report.warnings[:_SHOWN_WARNINGS]:
-        note(f"warning: {printable(warning)}")
+        note(f"warning: {in_line(warning)}")
     if len(report.warnings) > _SHOWN_WARNINGS:
         note(f"and {len(report.warnings) - _SHOWN_WARNINGS} more warnings; --json lists them all")
     if fresh and report.documents:
-        note(f"new collection in {path}")
-    if not report.documents:
+        note(f"new collection in {in_line(path)}")
+    if not report.documents and not report.count("removed"):
         note("nothing was indexed: Markdown, reStructuredText and plain text can be read")

@@ -1,37 +1,37 @@
-"""`grk`: the commands, and what a user sees when one fails."""
+"""The entry point: whatever fails ends in one line and an exit code."""
 
 import os
 import sys
 
-import typer
+__all__ = ["main"]
 
-from groundkit_cli import collections, doctor, ingest, search, verify
-
-__all__ = ["app", "main"]
-
+INTERRUPTED = 130
 INTERNAL_ERROR = 70
-
-app = typer.Typer(
-    name="grk",
-    help="Index documents, find passages, verify citations.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-app.command("ingest")(ingest.ingest)
-app.command("search")(search.search)
-app.command("verify")(verify.verify)
-app.command("doctor")(doctor.doctor)
-app.add_typer(collections.app, name="collections")
+SOURCE_TROUBLE = 3
 
 
 def main() -> None:
     """Run `grk`; a defect of ours ends in one line too, unless `GROUNDKIT_DEBUG` is set."""
     try:
+        from groundkit_cli.app import app
+
         app()
+    except KeyboardInterrupt:
+        _end("interrupted", INTERRUPTED)
+    except OSError as error:
+        # Files of collections and sources are handled where they are used; this is our output.
+        _end(f"cannot write the result: {error.strerror}", SOURCE_TROUBLE)
     except Exception as error:
         if os.environ.get("GROUNDKIT_DEBUG"):
             raise
-        what = f"{type(error).__name__}: {error}".encode("ascii", "backslashreplace").decode()
-        print(f"grk: internal error: {what} (GROUNDKIT_DEBUG=1 shows where)", file=sys.stderr)
-        sys.exit(INTERNAL_ERROR)
+        what = ascii(f"{type(error).__name__}: {error}")[1:-1]
+        _end(f"internal error: {what} (GROUNDKIT_DEBUG=1 shows where)", INTERNAL_ERROR)
+
+
+def _end(message: str, code: int) -> None:
+    if sys.stderr is not None:
+        print(f"grk: {message}", file=sys.stderr)
+    if sys.stdout is not None and code == SOURCE_TROUBLE:
+        # Python would try once more to write what could not be written.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)

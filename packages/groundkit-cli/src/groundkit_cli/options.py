@@ -9,14 +9,14 @@ __all__ = ["CollectionArgument", "CollectionName", "IndexDir", "Json", "Roots", 
 
 IndexDir = Annotated[
     Path | None,
-    typer.Option("--index-dir", help="Folder of the collections; .groundkit if not set."),
+    typer.Option("--index-dir", help="Folder of the collections. [.groundkit]"),
 ]
 CollectionName = Annotated[
-    str | None, typer.Option("--collection", help="Name of the collection; default if not set.")
+    str | None, typer.Option("--collection", help="Name of the collection. [default]")
 ]
 CollectionArgument = Annotated[
     str | None,
-    typer.Argument(metavar="NAME", help="Name of the collection."),
+    typer.Argument(metavar="NAME", help="Name of the collection. [default]"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Roots = Annotated[

@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-__all__ = ["emit", "emit_json", "emphasised", "note", "printable", "reported"]
+__all__ = ["emit", "emit_json", "emphasised", "in_line", "note", "printable", "reported"]
 
 P = ParamSpec("P")
 
@@ -28,6 +28,11 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub(lambda match: ascii(match.group())[1:-1], text)
 
 
+def in_line(text: str) -> str:
+    """The text on one line, so that no name or heading can pass for a line of ours."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def emit(text: str = "") -> None:
     """Print a line of the result; what the terminal's encoding lacks is escaped."""
     _write(sys.stdout, text)
@@ -39,6 +44,8 @@ def note(text: str) -> None:
 
 
 def _write(stream: Any, text: str) -> None:
+    if stream is None:  # closed by whoever started us
+        return
     encoding = stream.encoding or "utf-8"
     line = text.encode(encoding, "backslashreplace").decode(encoding)
     typer.echo(line, file=stream, color=None if _plain() else stream.isatty())
@@ -50,6 +57,8 @@ def _plain() -> bool:
 
 def emit_json(document: "BaseModel") -> None:
     """Print the one JSON document, in UTF-8 whatever the terminal's encoding."""
+    if sys.stdout is None:
+        return
     sys.stdout.flush()
     sys.stdout.buffer.write(document.model_dump_json(indent=2).encode() + b"\n")
     sys.stdout.buffer.flush()
@@ -72,14 +81,15 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        from groundkit_core.errors import GroundkitError
-
         try:
-            command(*args, **kwargs)
-        except GroundkitError as error:
-            _fail(error, bool(kwargs.get("json")))
-        except KeyboardInterrupt:
-            note("grk: interrupted; what was committed stays")
+            from groundkit_core.errors import GroundkitError
+
+            try:
+                command(*args, **kwargs)
+            except GroundkitError as error:
+                _fail(error, bool(kwargs.get("json")))
+        except (KeyboardInterrupt, typer.Abort):
+            note("grk: interrupted")
             raise typer.Exit(130) from None
 
     return run
@@ -93,7 +103,7 @@ def _fail(error: Exception, as_json: bool) -> None:
         kind, message = type(error).__name__, _encodable(str(error))
         emit_json(Failure(error=Problem(type=kind, message=message, exit_code=code)))
     else:
-        note(f"grk: {printable(str(error))}")
+        note(f"grk: {in_line(str(error))}")
     raise typer.Exit(code) from None
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from groundkit_cli.options import CollectionName, IndexDir, Json, Roots, parse_roots
-from groundkit_cli.output import emit, emit_json, emphasised, note, printable, reported
+from groundkit_cli.output import emit, emit_json, emphasised, in_line, note, reported
 from groundkit_cli.settings import open_collection
 
 if TYPE_CHECKING:
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @reported
 def search(
-    query: Annotated[str, typer.Argument(help="What to look for.")],
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for.")],
     top_k: Annotated[
         int | None,
-        typer.Option("--top-k", "-k", help="Number of results, 1 to 100; 10 if not set."),
+        typer.Option("--top-k", "-k", help="Number of results, 1 to 100. [10]"),
     ] = None,
     all_copies: Annotated[
         bool, typer.Option("--all-copies", help="List passages with equal text one by one.")
@@ -27,7 +27,8 @@ def search(
     root: Roots = None,
     json: Json = False,
 ) -> None:
-    """Find passages; each citation is checked against its source now."""
+    """Find passages, their citations verified."""
+    query = " ".join(words)
     found = open_collection(index_dir, collection, parse_roots(root))
     response = found.search(query, top_k=top_k, verify=True, all_copies=all_copies)
     if json:
@@ -53,15 +54,15 @@ def show(result: "RetrievalResult", spans: list[tuple[int, int]]) -> None:
     heading = " › ".join(citation.heading_path)
     where = place(citation, verdict.lines if verdict else None)
     emit(
-        f"{result.rank}. {printable(where)}  {printable(heading)}".rstrip()
+        f"{result.rank}. {in_line(where)}  {in_line(heading)}".rstrip()
         + f"  [{status}, score {result.score:.2f}]"
     )
     if verdict and status in ("drifted", "unresolvable"):
-        emit(f"   {printable(verdict.reason)}")
+        emit(f"   {in_line(verdict.reason)}")
     for line in emphasised(result.content, spans).split("\n"):
         emit(f"   {line}".rstrip())
     if result.copies:
         others = ", ".join(place(copy) for copy in result.copies[:3])
         more = len(result.copies) - 3
-        emit(f"   also: {printable(others)}" + (f" and {more} more" if more > 0 else ""))
+        emit(f"   also: {in_line(others)}" + (f" and {more} more" if more > 0 else ""))
     emit()

@@ -28,26 +28,16 @@ class Settings:
     """What applies to a command where no flag says otherwise."""
 
     def __init__(self, values: dict[str, dict[str, Any]]) -> None:
-        self.index_dir = Path(values["index"]["dir"])
+        self.index_dir = Path(values["index"]["dir"]).expanduser()
         self.collection: str = values["index"]["collection"]
         self.language: str | None = values["index"].get("language")
         self._chunking = values.get("chunking")
 
     def chunking(self, **flags: Any) -> "ChunkingConfig | None":
         """The chunking asked for by flags or settings; None where nothing asks."""
-        from groundkit_core.config import ChunkingConfig
-        from groundkit_core.errors import ConfigurationError
-        from pydantic import ValidationError
-
-        asked = {**(self._chunking or {}), **{k: v for k, v in flags.items() if v is not None}}
-        if not asked:
-            return None
-        try:
-            return ChunkingConfig(**asked)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "settings"
-            raise ConfigurationError(f"chunking {where}: {first['msg']}") from None
+        given = {key: value for key, value in flags.items() if value is not None}
+        asked = {**(self._chunking or {}), **given}
+        return _chunking("chunking", asked) if asked else None
 
 
 def user_file() -> Path:
@@ -67,6 +57,19 @@ def load_settings() -> Settings:
         for section, keys in layer.items():
             values.setdefault(section, {}).update(keys)
     return Settings(values)
+
+
+def _chunking(where: str, keys: dict[str, Any]) -> "ChunkingConfig":
+    from groundkit_core.config import ChunkingConfig
+    from groundkit_core.errors import ConfigurationError
+    from pydantic import ValidationError
+
+    try:
+        return ChunkingConfig.model_validate(keys, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(("chunking", *map(str, first["loc"])))
+        raise ConfigurationError(f"{where}: {key}: {first['msg']}") from None
 
 
 def _from_file(path: Path, hint: str) -> dict[str, dict[str, Any]]:
@@ -91,11 +94,13 @@ def _from_environment() -> dict[str, dict[str, Any]]:
     from groundkit_core.errors import ConfigurationError
 
     found: dict[str, dict[str, Any]] = {}
-    for name, value in os.environ.items():
+    for name, text in os.environ.items():
         if name.startswith(PREFIX):
             section, divided, key = name.removeprefix(PREFIX).lower().partition("__")
             if not divided:
                 raise ConfigurationError(f"{name}: it must be {PREFIX}SECTION__KEY")
+            number = key in ("size", "overlap") and text.isascii() and text.isdigit()
+            value = int(text) if number else text
             _check(name, section, {key: value}, "")
             found.setdefault(section, {})[key] = value
     return found
@@ -104,14 +109,17 @@ def _from_environment() -> dict[str, dict[str, Any]]:
 def _check(where: str, section: str, keys: dict[str, Any], hint: str) -> None:
     from groundkit_core.errors import ConfigurationError
 
+    known = ", ".join(f"{s}.{k}" for s, names in _KEYS.items() for k in sorted(names))
+    unknown = [f"{section}.{key}" for key in keys if key not in _KEYS.get(section, ())]
+    if unknown or section not in _KEYS:
+        what = unknown[0] if unknown else f"section [{section}]"
+        raise ConfigurationError(f"{where}: unknown setting {what}; it may set {known}{hint}")
+    if section == "chunking":
+        _chunking(where, keys)
+        return
     for key, value in keys.items():
-        if key not in _KEYS.get(section, ()):
-            known = ", ".join(f"{s}.{k}" for s, names in _KEYS.items() for k in sorted(names))
-            raise ConfigurationError(
-                f"{where}: unknown setting {section}.{key}; it may set {known}{hint}"
-            )
-        if section == "index" and not isinstance(value, str):
-            raise ConfigurationError(f"{where}: {section}.{key} must be a string")
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise ConfigurationError(f"{where}: {section}.{key} must be a string that is not empty")
 
 
 def open_collection(

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from groundkit_cli.options import CollectionName, IndexDir, Json, Roots, parse_roots
-from groundkit_cli.output import emit, emit_json, printable, reported
+from groundkit_cli.output import emit, emit_json, in_line, reported
 from groundkit_cli.search import place
 from groundkit_cli.settings import open_collection
 
 if TYPE_CHECKING:
-    from groundkit_core.contracts import Citation, Verification
+    from groundkit_core.contracts import Citation, SearchResponse, Verification
     from groundkit_core.index.collection import Collection
 
 
 @reported
 def verify(
     file: Annotated[
-        Path | None, typer.Argument(help="A saved `grk search --json`; else the collection.")
+        Path | None,
+        typer.Argument(help="What `grk search --json` printed; all passages if not given."),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on moved passages too.")] = False,
     index_dir: IndexDir = None,
@@ -28,12 +29,14 @@ def verify(
     root: Roots = None,
     json: Json = False,
 ) -> None:
-    """Check citations against their sources; fails when one is drifted or unresolvable."""
-    found = open_collection(index_dir, collection, parse_roots(root))
+    """Check citations against their sources."""
+    saved = _saved(file) if file is not None else None
+    name = collection or (saved.collection if saved else None)
+    found = open_collection(index_dir, name, parse_roots(root))
     failing = {"drifted", "unresolvable"} | ({"moved"} if strict else set())
     counts: Counter[str] = Counter()
     listed: list[tuple[Citation, Verification]] = []
-    for citation, verdict in verdicts(found, file):
+    for citation, verdict in verdicts(found, saved):
         counts[verdict.status] += 1
         if verdict.status == "verified":
             continue
@@ -62,11 +65,15 @@ def verify(
 
 
 def verdicts(
-    collection: "Collection", file: Path | None
+    collection: "Collection", saved: "SearchResponse | None"
 ) -> Iterator[tuple["Citation", "Verification"]]:
     """Citations with their verdicts: of a saved response, or of the whole collection."""
-    if file is not None:
-        cited = _saved(file)
+    if saved is not None:
+        cited = [
+            (citation, result.content)
+            for result in saved.results
+            for citation in (result.citation, *result.copies)
+        ]
         pairs = zip(cited, collection.verify_all(cited), strict=True)
         yield from ((citation, verdict) for (citation, _), verdict in pairs)
         return
@@ -75,13 +82,13 @@ def verdicts(
         yield from ((citation, verdict) for (citation, _), verdict in pairs)
 
 
-def _saved(file: Path) -> list[tuple["Citation", str | None]]:
+def _saved(file: Path) -> "SearchResponse":
     from groundkit_core.contracts import SearchResponse
     from groundkit_core.errors import ConfigurationError, SourceError
     from pydantic import ValidationError
 
     try:
-        response = SearchResponse.model_validate_json(file.read_bytes())
+        return SearchResponse.model_validate_json(file.read_bytes())
     except OSError as error:
         raise SourceError(f"{file}: {error.strerror}") from None
     except ValidationError as error:
@@ -90,19 +97,14 @@ def _saved(file: Path) -> list[tuple["Citation", str | None]]:
         raise ConfigurationError(
             f"{file}: not a saved search response: {where} {first['msg']}"
         ) from None
-    return [
-        (citation, result.content)
-        for result in response.results
-        for citation in (result.citation, *result.copies)
-    ]
 
 
 def _line(citation: "Citation", verdict: "Verification") -> str:
     line = f"{verdict.status} {place(citation)}"
     if verdict.status == "moved" and verdict.span and verdict.lines:
         first, last = verdict.lines
-        lines = f"{first}" if first == last else f"{first}-{last}"
-        line += f" -> line {lines}, characters {verdict.span.start}-{verdict.span.end}"
+        lines = f"line {first}" if first == last else f"lines {first}-{last}"
+        line += f" -> {lines}, characters {verdict.span.start}-{verdict.span.end}"
     else:
         line += f": {verdict.reason}"
-    return printable(line)
+    return in_line(line)

@@ -36,9 +36,9 @@ Range = tuple[int, int]
 
 
 class Contract(BaseModel):
-    """A model that is frozen and takes no field it does not know."""
+    """A model that is frozen, takes no unknown field and turns no type into another."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Span(Contract):

@@ -46,6 +46,9 @@ class CollectionError(GroundkitError):
 class CollectionNotFoundError(CollectionError):
     """There is no collection at the path."""
 
+    def __init__(self, path: object) -> None:
+        super().__init__(f"{path}: there is no collection here; make one with: grk ingest FOLDER")
+
 
 class CollectionLockedError(CollectionError):
     """Another process is writing to the collection."""

@@ -42,5 +42,6 @@ def utf16_span(text: str, start: int, end: int) -> tuple[int, int]:
 
 def byte_span(text: str, start: int, end: int, encoding: str = "utf-8") -> tuple[int, int]:
     """The span in bytes of the encoded text, a byte order mark not counted."""
-    before = len(text[:start].encode(encoding))
-    return before, before + len(text[start:end].encode(encoding))
+    mark = len("".encode(encoding))
+    before = len(text[:start].encode(encoding)) - mark
+    return before, before + len(text[start:end].encode(encoding)) - mark

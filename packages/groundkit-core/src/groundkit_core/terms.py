@@ -50,7 +50,7 @@ _MIXED = _word(
 )
 _LETTER = rf"[[\p{{L}}\p{{N}}]&&[{_UNSPACED}]]"
 _CHARACTERS = rf"{_LETTER}\p{{M}}*+|{_MIXED}"
-_RUNS = rf"{_LETTER}[{_LETTER}\p{{M}}]{{0,255}}+|{_MIXED}"
+_RUNS = rf"{_LETTER}[{_LETTER}\p{{M}}]*+|{_MIXED}"
 _CLUSTER = r"\P{M}\p{M}*+|\p{M}++"
 _HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
@@ -197,7 +197,7 @@ class Analyzer:
     def query_terms(self, text: str) -> dict[str, float]:
         """Terms of a query and their weights; stop words are left out where others remain."""
         found = words(text)
-        telling = [word for word in found if word.lower() not in self.stop_words]
+        telling = [word for word in found if _folded(word).lower() not in self.stop_words]
         weights: Counter[str] = Counter()
         for word in telling or found:
             weights.update(self._word_weights(word))
@@ -234,16 +234,39 @@ def _pairs(run: str) -> list[str]:
 
 
 def _matching_pairs(run: str, offset: int, wanted: set[str]) -> Iterator[tuple[int, int]]:
-    clusters = list(_compiled(_CLUSTER).finditer(run))
+    """Spans in a run of an unspaced script whose characters or pairs are wanted, joined."""
+    parts = _folding_parts(run)
     start = end = -1
-    for index, cluster in enumerate(clusters):
-        for width in (1, 2):
-            stop = clusters[min(index + width, len(clusters)) - 1].end()
-            if normalize("NFKC", run[cluster.start() : stop]).lower() in wanted:
-                if cluster.start() > end >= 0:
-                    yield offset + start, offset + end
-                    start = -1
-                start = cluster.start() if start < 0 else start
-                end = max(end, stop)
+    for index, (begin, stop, folded) in enumerate(parts):
+        following = parts[index + 1 : index + 2]
+        if folded in wanted:
+            reach = stop
+        elif following and folded + following[0][2] in wanted:
+            reach = following[0][1]
+        else:
+            continue
+        if following and folded + following[0][2] in wanted:
+            reach = following[0][1]
+        if begin > end >= 0:
+            yield offset + start, offset + end
+            start = -1
+        start = begin if start < 0 else start
+        end = max(end, reach)
     if start >= 0:
         yield offset + start, offset + end
+
+
+def _folding_parts(run: str) -> list[tuple[int, int, str]]:
+    """The run in the smallest parts that fold on their own, each with its folded text."""
+    parts: list[tuple[int, int, str]] = []
+    for match in _compiled(_CLUSTER).finditer(run):
+        begin, stop = match.span()
+        folded = _folded(match.group())
+        if parts:
+            before = parts[-1]
+            together = _folded(run[before[0] : stop])
+            if together.lower() != before[2] + folded.lower():
+                parts[-1] = (before[0], stop, together.lower())
+                continue
+        parts.append((begin, stop, folded.lower()))
+    return parts

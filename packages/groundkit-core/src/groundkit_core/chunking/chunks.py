@@ -62,12 +62,14 @@ def _pieces(text: str, blocks: list[Block], config: ChunkingConfig) -> Iterator[
 
 
 def _fixed(text: str, blocks: list[Block], config: ChunkingConfig) -> Iterator[Piece]:
-    headings = [block for block in blocks if block.kind == "heading"]
+    headings = iter([block for block in blocks if block.kind == "heading"])
+    heading = next(headings, None)
     path: list[tuple[int, str]] = []
     for start, end in windows(text, 0, len(text), config.size, config.overlap, config.unit):
-        while headings and headings[0].start <= trim(text, start, end)[0]:
-            heading = headings.pop(0)
+        begin = trim(text, start, end)[0]
+        while heading is not None and heading.start <= begin:
             while path and path[-1][0] >= heading.level:
                 path.pop()
             path.append((heading.level, heading.title))
+            heading = next(headings, None)
         yield Piece(start, end, tuple(title for _, title in path))

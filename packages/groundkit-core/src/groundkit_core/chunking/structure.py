@@ -38,26 +38,33 @@ class _Packer:
         size = measure(self._text[block.start : block.end], self._unit)
         if block.kind == "heading":
             self._enter(block)
-            if self._filled + size < self._size:
+            if self._filled_with(block.start, size) >= self._size:
+                self.flush()
+            if size < self._size:
                 self._extend(block.start, block.end, size)
                 return
-        if self._filled + size > self._size and self._has_body:
+        if self._filled_with(block.start, size) > self._size and self._has_body:
             self.flush()
-        if self._filled + size <= self._size:
+        if self._filled_with(block.start, size) <= self._size:
             self._extend(block.start, block.end, size, body=True)
             return
         lined = block.kind == "lined"
-        room = self._size - self._filled
+        room = self._size - self._filled_with(block.start, 0)
         if room < 1 or (lined and size <= self._size):
             self.flush()
             room = self._size
         # Too long for this piece: what heads it stays with its first part.
-        first = next(divide(self._text, block.start, block.end, room, self._unit, lined=lined))
+        end = block.end
+        first = next(divide(self._text, block.start, end, room, self._unit, lined=lined))
         self._close(*first)
-        for start, end in divide(
-            self._text, first[1], block.end, self._size, self._unit, lined=lined
-        ):
-            self._close(start, end)
+        for part in divide(self._text, first[1], end, self._size, self._unit, lined=lined):
+            self._close(*part)
+
+    def _filled_with(self, start: int, size: int) -> int:
+        """Size of the current piece if it took what begins at `start`; blanks are characters."""
+        if self._unit == "characters" and self._start >= 0:
+            return start - self._start + size
+        return self._filled + size
 
     def flush(self) -> None:
         if self._start >= 0:
@@ -92,10 +99,10 @@ class _Packer:
 def _overlapped(text: str, packer: _Packer, config: ChunkingConfig) -> Iterator[Piece]:
     previous: Piece | None = None
     for piece, opens in zip(packer.pieces, packer.openings, strict=True):
-        if previous is None or opens:
-            yield piece
-        else:
+        if previous is not None and not opens:
+            # As far back as asked for, but always beyond where the piece before began.
             starts = unit_starts(text, previous.start, piece.start, config.unit)
             begin = starts[max(1, len(starts) - config.overlap)] if len(starts) > 1 else piece.start
-            yield Piece(begin, piece.end, piece.headings)
+            piece = Piece(begin, piece.end, piece.headings)
+        yield piece
         previous = piece

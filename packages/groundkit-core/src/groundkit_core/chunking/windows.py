@@ -6,7 +6,7 @@ from typing import Literal
 
 from groundkit_core.terms import count_words, word_spans
 
-__all__ = ["Unit", "measure", "unit_starts", "windows"]
+__all__ = ["Unit", "divide", "measure", "unit_starts", "windows"]
 
 Unit = Literal["words", "characters"]
 Spans = Iterator[tuple[int, int]]
@@ -28,15 +28,14 @@ def unit_starts(text: str, start: int, end: int, unit: Unit) -> list[int]:
     previous = start
     for begin, stop in word_spans(text, start, end):
         gap = text[previous:begin]
-        opening = len(gap) - len(gap.rstrip())
-        tail = gap.rstrip()
-        blank = max((tail.rfind(space) for space in " \t\n\r"), default=-1)
+        # What stands after the last blank, a bracket or quote, opens the next word.
+        opening = 0 if gap[-1:].isspace() else len((gap.split() or [""])[-1])
         if not starts:
             starts.append(start)
-        elif opening or blank < 0:
+        elif opening == len(gap):
             starts.append(begin)
         else:
-            starts.append(previous + blank + 1)
+            starts.append(begin - opening)
         previous = stop
     return starts or [start]
 

@@ -1,12 +1,14 @@
 """Reading every byte of a collection to name what is damaged."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from groundkit_core.errors import CollectionCorruptError, CollectionIncompatibleError
 from groundkit_core.ids import content_hash
 from groundkit_core.index.segment_file import SegmentFile, damaged_arrays
 from groundkit_core.index.store import SEGMENTS, Store
+from groundkit_core.retrieval.search import citation_of
 
 __all__ = ["check", "damaged_passages", "damaged_segments", "database_findings"]
 
@@ -19,12 +21,12 @@ def check(path: Path) -> Iterator[str]:
         yield str(error)
         return
     try:
-        with store.translated():
+        with store.read():
             yield from database_findings(store)
             yield from damaged_segments(store)
             for source, id_ in damaged_passages(store):
                 yield f"passage {id_} of {source}: its text does not match its hash"
-            yield from _counts(store)
+            yield from _rows(store)
     except CollectionCorruptError as error:
         yield str(error)
     finally:
@@ -46,9 +48,18 @@ def damaged_segments(store: Store) -> Iterator[str]:
             for name in damaged_arrays(folder, SegmentFile(file, size, checksum)):
                 yield f"{folder / file}: array {name} does not match its checksum"
         except FileNotFoundError:
-            yield f"{folder / file}: the file is missing"
+            if _is_named(store.path, file):
+                yield f"{folder / file}: the file is missing"
+        except OSError as error:
+            yield f"{folder / file}: {error.strerror}"
         except CollectionCorruptError as error:
             yield str(error)
+
+
+def _is_named(path: Path, file: str) -> bool:
+    """Whether the newest generation has a segment; a writer may have merged it meanwhile."""
+    with closing(Store.open_readable(path)) as newest:
+        return bool(newest.rows("SELECT 1 FROM segment WHERE file=?", file))
 
 
 def damaged_passages(store: Store) -> Iterator[tuple[str, str]]:
@@ -62,7 +73,21 @@ def damaged_passages(store: Store) -> Iterator[tuple[str, str]]:
             yield source, id_
 
 
-def _counts(store: Store) -> Iterator[str]:
+def _rows(store: Store) -> Iterator[str]:
+    """Settings, rows and counts that do not fit together."""
+    store.manifest()
+    for label, path in store.rows("SELECT label, path FROM root"):
+        if not isinstance(label, str) or not isinstance(path, str):
+            yield f"{store.path}: the root {label!a} is damaged"
+    for (doc,) in store.rows("SELECT doc FROM document ORDER BY doc"):
+        try:
+            for row in store.fetch("doc", [doc]):
+                citation_of(row)
+        except CollectionCorruptError as error:
+            yield f"{store.path}: {error}"
+    orphans = "SELECT count(*) FROM chunk WHERE doc NOT IN (SELECT doc FROM document)"
+    if lost := store.rows(orphans)[0][0]:
+        yield f"{store.path}: {lost} passages belong to no document"
     live = store.rows("SELECT count(*) FROM chunk")[0][0]
     listed = store.rows(
         "SELECT ifnull(sum(chunks), 0) - (SELECT ifnull(sum(chunks), 0) FROM dead) FROM segment"

@@ -19,8 +19,8 @@ from groundkit_core.contracts import (
 )
 from groundkit_core.errors import CollectionNotFoundError, ConfigurationError
 from groundkit_core.failpoints import reach
-from groundkit_core.index.roots import resolve_root
-from groundkit_core.index.store import DATABASE
+from groundkit_core.index.roots import recorded_roots
+from groundkit_core.index.store import DATABASE, file_identity
 from groundkit_core.index.view import Reader, View
 from groundkit_core.retrieval import search as searching
 from groundkit_core.retrieval.sources import SourceReader, SourceRouter
@@ -29,15 +29,20 @@ from groundkit_core.retrieval.verify import Cited, held_passages, resolve_all, w
 if TYPE_CHECKING:
     from groundkit_core.index.sync import Progress
 
-__all__ = ["Collection", "collection_name"]
+__all__ = ["Collection", "collection_name", "is_collection_name"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _LOCK_SECONDS = 60.0
 
 
+def is_collection_name(name: str) -> bool:
+    """Whether a collection may be called so."""
+    return _NAME.fullmatch(name) is not None
+
+
 def collection_name(name: str) -> str:
     """The name, if it can be a collection's."""
-    if not _NAME.fullmatch(name):
+    if not is_collection_name(name):
         raise ConfigurationError(
             f"{name!r} is no collection name: use a-z, 0-9, '.', '_', '-', at most 64, "
             "beginning with a letter or digit"
@@ -81,7 +86,11 @@ class Collection:
 
     def exists(self) -> bool:
         """Whether there is a collection at the path."""
-        return (self.path / DATABASE).exists()
+        try:
+            file_identity(self.path)
+        except CollectionNotFoundError:
+            return False
+        return True
 
     def close(self) -> None:
         """Let go of the files and of this thread's connection."""
@@ -164,10 +173,7 @@ class Collection:
         return self._reader.run(self._roots)
 
     def _roots(self, view: View) -> dict[str, Path]:
-        recorded = {
-            label: resolve_root(stored, self.path)
-            for label, stored in view.store.rows("SELECT label, path FROM root")
-        }
+        recorded = recorded_roots(view.store)
         unknown = self._given_roots.keys() - recorded.keys()
         if unknown:
             raise ConfigurationError(
@@ -189,7 +195,7 @@ class Collection:
             bytes=sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file()),
             language=contents.manifest.language,
             analysis=contents.manifest.analysis,
-            chunking=ChunkingConfig.model_validate_json(contents.manifest.chunking),
+            chunking=contents.manifest.chunking,
             roots={label: str(root) for label, root in self._roots(view).items()},
         )
 
@@ -279,10 +285,11 @@ class Collection:
     def delete(self, *, lock_timeout: float = _LOCK_SECONDS) -> None:
         """Delete the collection's directory."""
         from groundkit_core.index.lock import writer_lock
+        from groundkit_core.index.writer import disk_errors
 
         self._must_exist()
         self.close()
-        with writer_lock(self.path, lock_timeout):
+        with disk_errors(self.path), writer_lock(self.path, lock_timeout):
             # Without its database the rest is no collection, whenever we are stopped.
             (self.path / DATABASE).unlink()
             reach("delete.begun")
@@ -290,4 +297,6 @@ class Collection:
 
     def _must_exist(self) -> None:
         if not self.exists():
-            raise CollectionNotFoundError(f"{self.path}: there is no collection here")
+            raise CollectionNotFoundError(
+                f"{self.path}: there is no collection here; make one with: grk ingest FOLDER"
+            )

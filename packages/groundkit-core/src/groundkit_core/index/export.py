@@ -24,5 +24,11 @@ def export_bm25s(view: View, path: Path) -> int:
     analyzer = view.contents.analyzer
     texts = [indexed_text(title, json.loads(h), content) for _, _, title, h, content in rows]
     corpus = [{"id": id_, "source": source} for id_, source, *_ in rows]
-    save_index(map(analyzer.terms, texts), corpus, path, K1, B)
+    terms = [analyzer.terms(text) for text in texts]
+    if not any(terms):
+        raise CollectionError(f"{view.store.path}: no passage holds a word to export")
+    try:
+        save_index(terms, corpus, path, K1, B)
+    except OSError as error:
+        raise CollectionError(f"{path}: {error.strerror}") from None
     return len(rows)

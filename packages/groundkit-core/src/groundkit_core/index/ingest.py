@@ -1,17 +1,17 @@
 """The write operations of a collection, each under the writer's lock."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from groundkit_core.config import ChunkingConfig
 from groundkit_core.contracts import Document, FileOutcome, IngestReport
-from groundkit_core.errors import ConfigurationError, IngestError
+from groundkit_core.errors import ConfigurationError, IngestError, RefusedError
 from groundkit_core.failpoints import reach
+from groundkit_core.ids import document_id
 from groundkit_core.index.bm25s_bridge import stop_words
-from groundkit_core.index.roots import plan, resolve_root, stored_path
-from groundkit_core.index.store import Manifest
+from groundkit_core.index.roots import plan, recorded_roots, stored_path
+from groundkit_core.index.store import DATABASE, Manifest
 from groundkit_core.index.sync import Progress, Sync, SyncOptions
 from groundkit_core.index.view import check_analysis
 from groundkit_core.index.writer import Writer, open_writer
@@ -36,7 +36,7 @@ def _manifest(settings: Settings) -> Manifest:
         analysis=analyzer.identity,
         language=language,
         stop_words=stop_words(language),
-        chunking=(settings.chunking or ChunkingConfig()).model_dump_json(),
+        chunking=settings.chunking or ChunkingConfig(),
         generation=0,
     )
 
@@ -50,7 +50,7 @@ def _checked_chunking(writer: Writer, settings: Settings) -> ChunkingConfig:
             f"{name}: made for language {manifest.language!r}, not {settings.language!r}; to "
             f"change it run: grk collections reindex {name} --language {settings.language}"
         )
-    chunking = ChunkingConfig.model_validate_json(manifest.chunking)
+    chunking = manifest.chunking
     if settings.chunking not in (None, chunking):
         raise ConfigurationError(
             f"{name}: made with chunking {chunking.identity}; ingest into another collection, or "
@@ -70,40 +70,47 @@ def ingest(
     """Bring the collection up to date with files and folders."""
     if not paths:
         raise IngestError("no path was given")
-    for given in (*paths, *named.values()):
-        if not os.path.lexists(given):
-            raise IngestError(f"{given}: no such file or folder")
+    if not (path / DATABASE).exists():
+        # So that a run that cannot be planned makes no collection.
+        plan(paths, {}, named)
     with open_writer(path, _manifest(settings), settings.lock_timeout) as writer:
         chunking = _checked_chunking(writer, settings)
-        recorded = dict(writer.store.rows("SELECT label, path FROM root"))
-        known = {label: resolve_root(stored, path) for label, stored in recorded.items()}
+        known = recorded_roots(writer.store)
         targets, roots = plan(paths, known, named)
         for label in roots.keys() - known.keys():
-            taken = writer.store.rows(
-                "SELECT source FROM document WHERE root IS NULL AND "
-                "(source = ? OR substr(source, 1, ?) = ?)",
-                label,
-                len(label) + 1,
-                f"{label}/",
-            )
-            if taken:
-                raise ConfigurationError(
-                    f"the label {label!r} would cover {taken[0][0]!r}, which was added as no file; "
-                    f"name the folder otherwise: --root LABEL={roots[label]}"
-                )
+            _check_free(writer, label, roots[label])
         sync = Sync(writer, chunking, options, progress)
-        with writer.store.write():
-            writer.store.connection.executemany(
-                "REPLACE INTO root VALUES (?, ?)",
-                [(label, stored_path(root, path)) for label, root in roots.items()],
-            )
+        sync.survey(targets)
+        writer.note_roots(
+            {
+                label: stored_path(root, path)
+                for label, root in roots.items()
+                if known.get(label) != root
+            }
+        )
         reach("root.noted")
-        sync.run(targets)
+        sync.run()
         return _report(writer, sync)
+
+
+def _check_free(writer: Writer, label: str, root: Path) -> None:
+    """Refuse a label that begins the source of a document that is no file."""
+    taken = writer.store.rows(
+        "SELECT source FROM document WHERE root IS NULL AND (source=? OR substr(source, 1, ?)=?)",
+        label,
+        len(label) + 1,
+        f"{label}/",
+    )
+    if taken:
+        raise ConfigurationError(
+            f"the label {label!r} would cover {taken[0][0]!r}, which was added as no file; "
+            f"name the folder otherwise: --root LABEL={root}"
+        )
 
 
 def add(path: Path, documents: Sequence[Document], settings: Settings) -> IngestReport:
     """Add or replace documents that are no files."""
+    _check_documents(documents)
     with open_writer(path, _manifest(settings), settings.lock_timeout) as writer:
         chunking = _checked_chunking(writer, settings)
         labels = {label for (label,) in writer.store.rows("SELECT label FROM root")}
@@ -117,13 +124,27 @@ def add(path: Path, documents: Sequence[Document], settings: Settings) -> Ingest
         return _report(writer, sync)
 
 
+def _check_documents(documents: Sequence[Document]) -> None:
+    sources: set[str] = set()
+    for document in documents:
+        if document.source in sources:
+            raise ConfigurationError(f"two documents have the source {document.source!r}")
+        sources.add(document.source)
+        try:
+            (document.source + document.text + (document.title or "")).encode()
+        except UnicodeEncodeError:
+            raise RefusedError(f"{document.source!a}: it holds lone surrogates") from None
+        if document.id != document_id(document.source):
+            raise ConfigurationError(f"{document.source}: its id is not the hash of its source")
+
+
 def remove(path: Path, sources: Sequence[str], lock_timeout: float) -> IngestReport:
     """Remove documents by their source; one that is not there is an error."""
     settings = Settings(lock_timeout=lock_timeout)
     with open_writer(path, _manifest(settings), lock_timeout) as writer:
         sync = Sync(writer, _checked_chunking(writer, settings), SyncOptions())
         rows = []
-        for source in sources:
+        for source in dict.fromkeys(sources):
             found = writer.store.rows("SELECT doc FROM document WHERE source=?", source)
             if not found:
                 raise IngestError(f"{source}: the collection has no such source")
@@ -152,8 +173,7 @@ def repair(path: Path, lock_timeout: float) -> list[str]:
     from groundkit_core.index.repair import repair as run
 
     with open_writer(path, _manifest(Settings()), lock_timeout) as writer:
-        recorded = writer.store.rows("SELECT label, path FROM root")
-        return run(writer, {label: resolve_root(stored, path) for label, stored in recorded})
+        return run(writer, recorded_roots(writer.store))
 
 
 def _report(writer: Writer, sync: Sync) -> IngestReport:

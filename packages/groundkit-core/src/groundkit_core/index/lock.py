@@ -43,5 +43,5 @@ def _describe(holder: Path) -> str:
     try:
         record = json.loads(holder.read_text(encoding="utf-8"))
         return f"process {record['pid']} on {record['host']} (since {record['started']})"
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return "another process"

@@ -37,8 +37,8 @@ def _tier(live: int) -> int:
 def due(sizes: Sequence[tuple[int, int]]) -> range | None:
     """Which neighbouring segments to merge next, given each one's live and dead chunks.
 
-    Eight in a row that are of one tier or smaller become one; a segment that is mostly dead is
-    rewritten alone.
+    Eight of one tier in a row, with smaller ones between them, become one; a segment that is mostly
+    dead is rewritten alone.
     """
     tiers = [_tier(live) for live, _ in sizes]
     for tier in sorted(set(tiers)):
@@ -47,7 +47,7 @@ def due(sizes: Sequence[tuple[int, int]]) -> range | None:
             start = end
             while start > 0 and tiers[start - 1] <= tier:
                 start -= 1
-            if end - start >= FANOUT:
+            if tiers[start:end].count(tier) >= FANOUT:
                 return range(start, end)
             end = start if start < end else end - 1
     for index, (live, dead) in enumerate(sizes):

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from groundkit_core.config import ChunkingConfig
 from groundkit_core.errors import CollectionCorruptError, SourceError
 from groundkit_core.ids import hash_bytes
 from groundkit_core.index.bm25s_bridge import stop_words
@@ -44,7 +43,7 @@ def _read_again(writer: Writer, source: str, reader: FileReader) -> str:
         document, _ = load_document(source, data)
     except SourceError as error:
         return f"not repaired: {source}: its source cannot be read again: {error}"
-    chunking = ChunkingConfig.model_validate_json(writer.manifest.chunking)
+    chunking = writer.manifest.chunking
     digest = hash_bytes(data)
     fingerprint = f"{chunking.identity} {document.extractor} {digest}"
     root = source.partition("/")[0]

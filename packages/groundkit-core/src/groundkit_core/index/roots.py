@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from groundkit_core.errors import ConfigurationError, IngestError
+from groundkit_core.errors import CollectionCorruptError, ConfigurationError, IngestError
+from groundkit_core.index.store import Store
 
-__all__ = ["Target", "plan", "resolve_root", "stored_path"]
+__all__ = ["Target", "plan", "recorded_roots", "resolve_root", "stored_path"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +23,24 @@ class Target:
 
 def stored_path(root: Path, collection: Path) -> str:
     """A root's path as recorded: relative where root and index would be moved together."""
-    home = collection.parent.parent
-    return os.path.relpath(root, collection) if root.is_relative_to(home) else str(root)
+    real = collection.resolve()
+    home = real.parent.parent
+    return os.path.relpath(root, real) if root.is_relative_to(home) else str(root)
 
 
 def resolve_root(stored: str, collection: Path) -> Path:
     """The folder of a recorded root."""
-    return Path(os.path.normpath(collection / stored))
+    return Path(os.path.normpath(collection.resolve() / stored))
+
+
+def recorded_roots(store: Store) -> dict[str, Path]:
+    """The folder of each root that a collection records."""
+    found = {}
+    for label, stored in store.rows("SELECT label, path FROM root"):
+        if not isinstance(label, str) or not isinstance(stored, str):
+            raise CollectionCorruptError(f"{store.path}: a root is damaged; see grk doctor")
+        found[label] = resolve_root(stored, store.path)
+    return found
 
 
 def plan(
@@ -39,10 +51,14 @@ def plan(
     A path belongs to the deepest root around it, else it becomes a root of its own; a known root
     beneath a path is brought up to date as itself.
     """
-    roots = {**known, **{label: _existing(path) for label, path in named.items()}}
+    roots = {**known, **{label: _folder(label, path) for label, path in named.items()}}
+    for name in named:
+        same = [other for other in roots if other != name and roots[other] == roots[name]]
+        if same:
+            raise ConfigurationError(f"{roots[name]} is already the root {same[0]!r}")
     targets: dict[tuple[str, str], Target] = {}
-    for given in paths:
-        path = _existing(given)
+    # From the outside in, so that the order in which paths are given does not matter.
+    for path in sorted(map(_existing, paths), key=lambda path: len(path.parts)):
         label = _root_around(path, roots)
         if label is None:
             folder = path if path.is_dir() else path.parent
@@ -76,9 +92,24 @@ def _without_nested(targets: Mapping[tuple[str, str], Target]) -> list[Target]:
 
 
 def _existing(path: Path) -> Path:
-    if not os.path.lexists(path):
-        raise IngestError(f"{path}: no such file or folder")
-    return path.resolve() if path.is_dir() else path.parent.resolve() / path.name
+    """The path itself or, of a link, what it leads to."""
+    try:
+        found = path.resolve(strict=True)
+        str(found if found.is_dir() else found.parent).encode()
+    except UnicodeEncodeError:
+        raise ConfigurationError(f"{str(path)!a}: the folder's name is not UTF-8") from None
+    except (OSError, RuntimeError, ValueError):
+        raise IngestError(f"{path}: no such file or folder") from None
+    return found
+
+
+def _folder(label: str, path: Path) -> Path:
+    if not label or "/" in label or label in (".", ".."):
+        raise ConfigurationError(f"{label!r} cannot be the label of a root")
+    folder = _existing(path)
+    if not folder.is_dir():
+        raise ConfigurationError(f"{path}: a root must be a folder")
+    return folder
 
 
 def _root_around(path: Path, roots: Mapping[str, Path]) -> str | None:

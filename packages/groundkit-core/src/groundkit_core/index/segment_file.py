@@ -48,12 +48,13 @@ def write_segment(folder: Path, kind: str, arrays: Mapping[str, Array]) -> Segme
     """
     directory: list[tuple[str, str, int, int, str]] = []
     contents: list[tuple[int, memoryview]] = []
-    offset = 0
+    offset = length = 0
     for name, array in arrays.items():
         data = np.ascontiguousarray(array).data.cast("B")
         contents.append((offset, data))
         directory.append((name, array.dtype.str, offset, array.size, _digest(data)))
-        offset = _aligned(offset + data.nbytes)
+        length = offset + data.nbytes
+        offset = _aligned(length)
     header = _MAGIC + json.dumps(directory, separators=(",", ":")).encode() + b"\n"
     checksum = _digest(header)
     name = f"{checksum}.{kind}"
@@ -64,7 +65,8 @@ def write_segment(folder: Path, kind: str, arrays: Mapping[str, Array]) -> Segme
         for offset, data in contents:
             out.seek(start + offset)
             out.write(data)
-        size = out.tell()
+        size = start + length
+        out.truncate(size)
         out.flush()
         reach("segment.written")
         os.fsync(out.fileno())
@@ -101,8 +103,8 @@ def open_segment(folder: Path, segment: SegmentFile) -> dict[str, Array]:
     start = _aligned(len(header))
     arrays: dict[str, Array] = {}
     for name, dtype, offset, count, _ in json.loads(header[len(_MAGIC) :]):
-        if start + offset + count * np.dtype(dtype).itemsize > size:
-            raise CollectionCorruptError(f"{path}: array {name} ends beyond the file")
+        if min(offset, count) < 0 or start + offset + count * np.dtype(dtype).itemsize > size:
+            raise CollectionCorruptError(f"{path}: array {name} lies beyond the file")
         arrays[name] = np.frombuffer(data, dtype, count, start + offset)
     return arrays
 

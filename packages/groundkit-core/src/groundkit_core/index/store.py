@@ -4,11 +4,13 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+from groundkit_core.config import ChunkingConfig
 from groundkit_core.errors import (
     CollectionCorruptError,
     CollectionError,
@@ -16,7 +18,15 @@ from groundkit_core.errors import (
     CollectionNotFoundError,
 )
 
-__all__ = ["DATABASE", "SCHEMA_VERSION", "SEGMENTS", "Manifest", "Store"]
+__all__ = [
+    "DATABASE",
+    "SCHEMA_VERSION",
+    "SEGMENTS",
+    "Manifest",
+    "Store",
+    "file_identity",
+    "translated",
+]
 
 DATABASE = "collection.db"
 SEGMENTS = "segments"
@@ -40,6 +50,10 @@ CREATE TABLE chunk (
 );
 CREATE INDEX chunk_doc ON chunk (doc, ordinal);
 CREATE INDEX chunk_hash ON chunk (hash);
+CREATE TABLE refusal (
+    source TEXT PRIMARY KEY, root TEXT NOT NULL, size INTEGER, mtime_ns INTEGER, ctime_ns INTEGER,
+    read_at_ns INTEGER, fingerprint TEXT NOT NULL, reason TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE segment (
     seg INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, file TEXT NOT NULL,
     bytes INTEGER NOT NULL, checksum TEXT NOT NULL, first_seq INTEGER NOT NULL,
@@ -58,8 +72,50 @@ class Manifest:
     analysis: str
     language: str
     stop_words: tuple[str, ...]
-    chunking: str
+    chunking: ChunkingConfig
     generation: int
+    token: str = field(default_factory=lambda: uuid4().hex)
+    """Tells a collection from one that was made later at the same place."""
+
+
+def file_identity(path: Path) -> tuple[int, int]:
+    """Device and inode of a collection's database."""
+    try:
+        info = (path / DATABASE).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise CollectionNotFoundError(
+            f"{path}: there is no collection here; make one with: grk ingest FOLDER"
+        ) from None
+    except OSError as error:
+        raise CollectionError(f"{path / DATABASE}: {error.strerror}") from None
+    if not info.st_size:
+        raise CollectionNotFoundError(
+            f"{path}: the collection here is empty, a first run was killed"
+        )
+    return info.st_dev, info.st_ino
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """SQLite's errors as groundkit's."""
+    database = path / DATABASE
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        name = getattr(error, "sqlite_errorname", "")
+        if name == "SQLITE_FULL":
+            raise CollectionError(f"{database}: the disk is full; nothing was lost") from error
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            raise CollectionError(f"{database}: busy for {_BUSY_SECONDS} s") from error
+        if name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM")):
+            raise CollectionError(f"{database}: {error}") from error
+        # Without a name it is Python's own, which may quote the text it could not decode.
+        what = str(error) if name else "its text does not decode"
+        raise CollectionCorruptError(f"{database}: damaged: {what}; see grk doctor") from None
+    except UnicodeDecodeError:
+        raise CollectionCorruptError(
+            f"{database}: damaged: its text does not decode; see grk doctor"
+        ) from None
 
 
 class Store:
@@ -68,6 +124,8 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
+        self.frozen = False
+        """Whether the connection takes the file for unchangeable, and so sees no later commit."""
 
     @classmethod
     def open_writable(cls, path: Path, new: Manifest) -> "Store":
@@ -77,14 +135,28 @@ class Store:
             # What a deleted database left must not be replayed into the new one.
             for suffix in ("-wal", "-shm"):
                 database.with_name(DATABASE + suffix).unlink(missing_ok=True)
-        store = cls(path, sqlite3.connect(database, isolation_level=None))
-        with store.translated():
-            for pragma in ("journal_mode=WAL", "synchronous=FULL"):
-                store.connection.execute(f"PRAGMA {pragma}")
+        store = cls._connect(path, str(database))
+        try:
+            with store.translated():
+                for pragma in ("journal_mode=WAL", "synchronous=FULL"):
+                    store.connection.execute(f"PRAGMA {pragma}")
+                if store._is_empty():
+                    store._create(new)
+            store._check_schema()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @classmethod
+    def _connect(cls, path: Path, database: str) -> "Store":
+        with translated(path):
+            # Whoever holds the last reference closes it, in whatever thread that is.
+            store = cls(
+                path,
+                sqlite3.connect(database, uri=True, isolation_level=None, check_same_thread=False),
+            )
             store.connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
-            if store._is_empty():
-                store._create(new)
-        store._check_schema()
         return store
 
     def _is_empty(self) -> bool:
@@ -100,19 +172,19 @@ class Store:
                 analysis=manifest.analysis,
                 language=manifest.language,
                 stop_words=json.dumps(manifest.stop_words),
-                chunking=manifest.chunking,
+                chunking=manifest.chunking.model_dump_json(),
                 generation=manifest.generation,
+                token=manifest.token,
                 next_seq=1,
             )
 
     @classmethod
     def open_readable(cls, path: Path) -> "Store":
         """An existing database for reading; nothing is created but SQLite's side files."""
-        database = path / DATABASE
-        if not database.exists():
-            raise CollectionNotFoundError(f"{path}: there is no collection here")
-        uri = f"{database.absolute().as_uri()}?mode=ro"
-        if not os.access(path, os.W_OK):
+        file_identity(path)
+        uri = f"{(path / DATABASE).absolute().as_uri()}?mode=ro"
+        frozen = not os.access(path, os.W_OK)
+        if frozen:
             wal = path / f"{DATABASE}-wal"
             if wal.exists() and wal.stat().st_size:
                 raise CollectionError(
@@ -120,15 +192,25 @@ class Store:
                     "folder can see; open the collection once as its owner"
                 )
             uri += "&immutable=1"
-        store = cls(path, sqlite3.connect(uri, uri=True, isolation_level=None))
-        with store.translated():
-            store.connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
-            if store._is_empty():
-                raise CollectionNotFoundError(f"{path}: there is no collection here")
-        store._check_schema()
+        store = cls._connect(path, uri)
+        store.frozen = frozen
+        try:
+            with store.translated():
+                if store._is_empty():
+                    raise CollectionNotFoundError(
+                        f"{path}: there is no collection here; make one with: grk ingest FOLDER"
+                    )
+            store._check_schema()
+        except BaseException:
+            store.close()
+            raise
         return store
 
     def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+    def __del__(self) -> None:
         self.connection.close()
 
     def _check_schema(self) -> None:
@@ -140,23 +222,9 @@ class Store:
                 "delete the collection and ingest again"
             )
 
-    @contextmanager
-    def translated(self) -> Iterator[None]:
+    def translated(self) -> AbstractContextManager[None]:
         """SQLite's errors as groundkit's."""
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            database = self.path / DATABASE
-            name = getattr(error, "sqlite_errorname", "")
-            if name == "SQLITE_FULL":
-                raise CollectionError(f"{database}: the disk is full; nothing changed") from error
-            if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-                raise CollectionError(f"{database}: busy for {_BUSY_SECONDS} s") from error
-            if name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY")):
-                raise CollectionError(f"{database}: {error}") from error
-            # Without a name it is Python's own, which may quote the text it could not decode.
-            what = str(error) if name else "its text does not decode"
-            raise CollectionCorruptError(f"{database}: damaged: {what}; see grk doctor") from None
+        return translated(self.path)
 
     @contextmanager
     def read(self) -> Iterator[None]:
@@ -194,13 +262,16 @@ class Store:
         self.checkpoint()
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """All rows that a statement gives."""
         return self.connection.execute(sql, values).fetchall()
 
     def meta(self, key: str) -> Any:
+        """A setting; None if it is not there."""
         row = self.connection.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
         return row[0] if row else None
 
     def set_meta(self, **values: Any) -> None:
+        """Write settings."""
         self.connection.executemany("REPLACE INTO meta VALUES (?, ?)", values.items())
 
     def manifest(self) -> Manifest:
@@ -211,23 +282,26 @@ class Store:
                 analysis=meta["analysis"],
                 language=meta["language"],
                 stop_words=tuple(json.loads(meta["stop_words"])),
-                chunking=meta["chunking"],
+                chunking=ChunkingConfig.model_validate_json(meta["chunking"]),
                 generation=int(meta["generation"]),
+                token=meta["token"],
             )
         except (KeyError, TypeError, ValueError):
             raise CollectionCorruptError(
                 f"{self.path / DATABASE}: damaged: its settings cannot be read"
             ) from None
 
-    def fetch(self, column: str, values: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    def fetch(self, column: str, values: Iterable[Any]) -> list[tuple[Any, ...]]:
         """Chunk rows joined with their documents, by a column of the chunk table."""
+        found: list[tuple[Any, ...]] = []
         for part in _parts(list(values), 500):
             marks = ",".join("?" * len(part))
-            yield from self.connection.execute(
+            found += self.connection.execute(
                 f"SELECT {CHUNK_COLUMNS} FROM chunk JOIN document USING (doc) "
                 f"WHERE chunk.{column} IN ({marks}) ORDER BY source, ordinal",
                 part,
-            )
+            ).fetchall()
+        return found
 
 
 CHUNK_COLUMNS = (

@@ -2,19 +2,20 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from groundkit_core.chunking import chunk_document
 from groundkit_core.config import MAX_FILE_BYTES, ChunkingConfig
 from groundkit_core.contracts import Document, FileOutcome
-from groundkit_core.errors import ConfigurationError, IngestError, RefusedError, SourceError
+from groundkit_core.errors import IngestError, RefusedError, SourceError
 from groundkit_core.failpoints import reach
 from groundkit_core.ids import content_hash, hash_bytes
 from groundkit_core.index.roots import Target
-from groundkit_core.index.writer import Change, FileState, Writer
-from groundkit_core.loading.formats import FORMATS, heading_title, media_format
+from groundkit_core.index.writer import Change, FileState, Refusal, Writer
+from groundkit_core.loading.formats import FORMATS, check_suffix, heading_title, media_format
 from groundkit_core.loading.read import load_document, read_file
 from groundkit_core.loading.walk import FoundFile, Problem, Walk
 
@@ -54,7 +55,7 @@ class _Known(NamedTuple):
     source: str
 
 
-_KNOWN = "SELECT doc, size, mtime_ns, ctime_ns, read_at_ns, fingerprint, root, source FROM document"
+_KNOWN = "SELECT doc, size, mtime_ns, ctime_ns, read_at_ns, fingerprint, root, source"
 
 
 @dataclass(slots=True)
@@ -84,62 +85,66 @@ class Sync:
         self._progress = progress
         # The analysis is no part of it: a collection has one, and re-indexing changes it for all.
         self._current = {f"{chunking.identity} {known.identity}" for known in FORMATS}
+        self._loader = " ".join([str(options.max_bytes), *(known.identity for known in FORMATS)])
+        self._surveyed: list[tuple[Target, list[FoundFile], list[Problem]]] = []
+        self._known_files: dict[str, _Known] = {}
+        self._refused_files: dict[str, _Known] = {}
+        self._gone: list[_Known] = []
         self._changes: list[tuple[Change, FileOutcome]] = []
         self._states: list[tuple[int, FileState]] = []
         self._removed: list[int] = []
+        self._refusals: list[Refusal] = []
+        self._accepted: list[str] = []
         self._characters = 0
         self.totals = Totals()
 
-    def run(self, targets: Sequence[Target]) -> None:
-        """Bring the documents beneath the targets up to date."""
-        walked = [(target, *self._walk(target)) for target in targets]
-        known: dict[str, _Known] = {}
-        gone: list[_Known] = []
-        for target, files, problems in walked:
-            here = self._known(target)
-            known.update(here)
-            gone += self._gone(target, here, files, problems)
-        total = sum(len(files) for _, files, _ in walked)
+    def survey(self, targets: Sequence[Target]) -> None:
+        """Walk over the targets; refuses a run that would remove too much, changing nothing."""
+        gone_of: Counter[str] = Counter()
+        for target in targets:
+            files, problems = self._walk(target)
+            known = self._known(target)
+            gone = _gone(target, known, files, problems)
+            gone_of[target.label] += len(gone)
+            self._known_files.update(known)
+            self._refused_files.update(self._refused(target))
+            self._surveyed.append((target, files, problems))
+            self._gone += gone
+        for target in targets:
+            self._guard(target, gone_of[target.label])
+
+    def run(self) -> None:
+        """Bring the documents beneath the surveyed targets up to date."""
+        total = sum(len(files) for _, files, _ in self._surveyed)
         done = 0
-        for target, files, problems in walked:
+        for target, files, problems in self._surveyed:
             for problem in problems:
                 self._refuse(f"{target.label}/{problem.relative}".rstrip("/"), problem.reason)
             for file in files:
                 source = f"{target.label}/{file.relative}"
-                held = known.get(source)
-                if held is not None and self._is_settled(held, file.stat):
+                held = self._known_files.get(source)
+                if held is not None and self._is_settled(held, file.stat, self._current):
                     self.totals.unchanged += 1
                 else:
                     self._file(target.label, file, source, held)
                 done += 1
                 if self._progress is not None:
                     self._progress(done, total, self.totals.added)
-        self._part_with(gone)
+        self._part_with(self._gone)
+        # What is left here was refused once and is not there any more.
+        self._accepted += self._refused_files
         self._flush()
 
     def add(self, documents: Sequence[Document]) -> None:
         """Add or replace documents that are no files."""
-        sources: set[str] = set()
         for document in documents:
-            if document.source in sources:
-                raise ConfigurationError(f"two documents have the source {document.source!r}")
-            sources.add(document.source)
-            try:
-                (document.source + document.text + (document.title or "")).encode()
-            except UnicodeEncodeError:
-                raise RefusedError(f"{document.source!a}: it holds lone surrogates") from None
-        for document in documents:
-            rows = self._writer.store.rows(f"{_KNOWN} WHERE source=?", document.source)
+            select = f"{_KNOWN} FROM document WHERE source=?"
+            rows = self._writer.store.rows(select, document.source)
             known = _Known._make(rows[0]) if rows else None
-            kind = f"{document.extractor} {document.media_type} {document.title}"
+            kind = f"{document.extractor} {document.media_type} {document.title!r}"
             digest = content_hash(document.text)
-            change = Change(
-                document,
-                (),
-                digest,
-                f"{self._chunking.identity} {kind} {digest}",
-            )
-            self._accept(change, known)
+            fingerprint = f"{self._chunking.identity} {kind} {digest}"
+            self._accept(Change(document, (), digest, fingerprint), known)
         self._flush()
 
     def _walk(self, target: Target) -> tuple[list[FoundFile], list[Problem]]:
@@ -150,9 +155,17 @@ class Sync:
 
     def _known(self, target: Target) -> dict[str, _Known]:
         """What is remembered of the target itself and of everything beneath it."""
+        return self._remembered(f"{_KNOWN} FROM document", target)
+
+    def _refused(self, target: Target) -> dict[str, _Known]:
+        """Files that were refused for their content; the fingerprint is followed by the reason."""
+        columns = "0, size, mtime_ns, ctime_ns, read_at_ns, fingerprint, reason, source"
+        return self._remembered(f"SELECT {columns} FROM refusal", target)
+
+    def _remembered(self, select: str, target: Target) -> dict[str, _Known]:
         itself = f"{target.label}/{target.below}".rstrip("/")
         rows = self._writer.store.rows(
-            f"{_KNOWN} WHERE root=? AND (source=? OR substr(source, 1, ?)=?)",
+            f"{select} WHERE root=? AND (source=? OR substr(source, 1, ?)=?)",
             target.label,
             itself,
             len(itself) + 1,
@@ -160,53 +173,46 @@ class Sync:
         )
         return {row[-1]: _Known._make(row) for row in rows}
 
-    def _gone(
-        self,
-        target: Target,
-        known: Mapping[str, _Known],
-        files: Sequence[FoundFile],
-        problems: Sequence[Problem],
-    ) -> list[_Known]:
-        """Known files that are no longer there; what cannot be seen is not gone."""
-        left = known.keys() - {f"{target.label}/{file.relative}" for file in files}
-        for problem in problems:
-            path = f"{target.label}/{problem.relative}".rstrip("/")
-            left = {source for source in left if source != path}
-            if problem.folder:
-                left = {source for source in left if not source.startswith(path + "/")}
+    def _guard(self, target: Target, gone: int) -> None:
         held = self._writer.store.rows("SELECT count(*) FROM document WHERE root=?", target.label)
         if (
             held[0][0] >= _GUARDED_FILES
-            and 2 * len(left) > held[0][0]
+            and 2 * gone > held[0][0]
             and not (self._options.allow_removal or self._options.keep_missing)
         ):
             raise IngestError(
-                f"{target.root}: {len(left)} of {held[0][0]} files of the root {target.label!r} "
-                "are gone, more than half; nothing was changed. If that is right, use "
+                f"{target.root}: {gone} of {held[0][0]} files of the root {target.label!r} are "
+                "gone, more than half; nothing was changed. If that is right, use "
                 "--allow-removal, or --keep-missing to leave their passages"
             )
-        return [known[source] for source in sorted(left)]
 
-    def _is_settled(self, known: _Known, info: os.stat_result) -> bool:
+    def _is_settled(self, known: _Known, info: os.stat_result, current: Collection[str]) -> bool:
         """Whether size and times say that a file is as it was when it was last read."""
         return (
             known.size == info.st_size
             and known.mtime_ns == info.st_mtime_ns
             and known.ctime_ns == info.st_ctime_ns
             and max(known.mtime_ns, known.ctime_ns) + _SETTLED_NS < known.read_at_ns
-            and known.fingerprint.rpartition(" ")[0] in self._current
+            and known.fingerprint.rpartition(" ")[0] in current
             and not self._options.rehash
         )
 
     def _file(self, label: str, file: FoundFile, source: str, known: _Known | None) -> None:
-        read_at = time.time_ns()
+        before = self._refused_files.pop(source, None)
+        if before is not None and self._is_settled(before, file.stat, {self._loader}):
+            self._refuse(source, str(before.root))
+            return
+        info, read_at = file.stat, time.time_ns()
+        state = FileState(info.st_size, info.st_mtime_ns, info.st_ctime_ns, read_at)
         try:
+            check_suffix(source)
             data = read_file(file.path, self._options.max_bytes)
             self.totals.read += 1
             reach("file.read")
             document, warnings = load_document(source, data)
         except RefusedError as error:
             self._refuse(source, str(error))
+            self._refusals.append(Refusal(source, label, state, f"{self._loader} ", str(error)))
             # What is no longer text takes its old passages with it.
             if known is not None:
                 self._removed.append(known.doc)
@@ -214,8 +220,8 @@ class Sync:
         except SourceError as error:
             self._refuse(source, str(error))
             return
-        info = file.stat
-        state = FileState(info.st_size, info.st_mtime_ns, info.st_ctime_ns, read_at)
+        if before is not None:
+            self._accepted.append(source)
         digest = hash_bytes(data)
         fingerprint = f"{self._chunking.identity} {document.extractor} {digest}"
         self._accept(Change(document, (), digest, fingerprint, label, state), known, warnings)
@@ -259,10 +265,28 @@ class Sync:
             self.totals.added += committed.added
             self.totals.dropped += committed.dropped
             self.totals.outcomes += [outcome for _, outcome in self._changes]
-        elif self._states:
-            self._writer.note(self._states)
+            self._states = []
+        if self._states or self._refusals or self._accepted:
+            self._writer.note(self._states, self._refusals, self._accepted)
         self._changes, self._removed, self._states = [], [], []
+        self._refusals, self._accepted = [], []
         self._characters = 0
+
+
+def _gone(
+    target: Target,
+    known: Mapping[str, _Known],
+    files: Sequence[FoundFile],
+    problems: Sequence[Problem],
+) -> list[_Known]:
+    """Known files that are no longer there; what cannot be seen is not gone."""
+    left = known.keys() - {f"{target.label}/{file.relative}" for file in files}
+    for problem in problems:
+        path = f"{target.label}/{problem.relative}".rstrip("/")
+        left = {source for source in left if source != path}
+        if problem.folder:
+            left = {source for source in left if not source.startswith(path + "/")}
+    return [known[source] for source in sorted(left)]
 
 
 def chunked(change: Change, chunking: ChunkingConfig) -> Change:

@@ -9,13 +9,17 @@ from typing import TypeVar
 
 import numpy as np
 
-from groundkit_core.errors import CollectionCorruptError, CollectionIncompatibleError
+from groundkit_core.errors import (
+    CollectionCorruptError,
+    CollectionError,
+    CollectionIncompatibleError,
+)
 from groundkit_core.index.lexical import LexicalSegment
 from groundkit_core.index.segment_file import SegmentFile
-from groundkit_core.index.store import SEGMENTS, Manifest, Store
+from groundkit_core.index.store import SEGMENTS, Manifest, Store, file_identity
 from groundkit_core.terms import Analyzer
 
-__all__ = ["Reader", "View"]
+__all__ = ["Reader", "View", "check_analysis"]
 
 T = TypeVar("T")
 
@@ -62,25 +66,48 @@ class Reader:
 
     def _run(self, query: Callable[[View], T]) -> T:
         store = self._store()
-        with store.read():
-            return query(View(store, self._load(store)))
+        try:
+            with store.read():
+                return query(View(store, self._load(store)))
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise CollectionError(f"{error.filename}: {error.strerror}") from None
+        finally:
+            if store.frozen:
+                store.close()
 
     def _store(self) -> Store:
+        """This thread's connection, made anew in a forked child and for another database file."""
+        key = (os.getpid(), file_identity(self._path))
         held = getattr(self._local, "held", None)
-        # A connection must not cross a fork.
-        if held is None or held[0] != os.getpid():
-            held = self._local.held = (os.getpid(), Store.open_readable(self._path))
-        store: Store = held[1]
+        if held is not None and held[0] == key and not held[1].frozen:
+            store: Store = held[1]
+        else:
+            store = Store.open_readable(self._path)
+            self._local.held = (key, store)
         return store
 
     def _load(self, store: Store) -> Contents:
-        generation = store.meta("generation")
         held = self._contents
-        if held is not None and held.manifest.generation == generation:
+        version = (store.meta("generation"), store.meta("token"))
+        if held is not None and version == (held.manifest.generation, held.manifest.token):
             return held
         manifest = store.manifest()
+        if held is not None and held.manifest.token != manifest.token:
+            self._mapped = {}
         analyzer = Analyzer(manifest.language, manifest.stop_words)
         check_analysis(self._path, manifest, analyzer)
+        try:
+            contents = self._map(store, manifest, analyzer)
+        except (TypeError, ValueError, OverflowError):
+            raise CollectionCorruptError(
+                f"{self._path}: the list of segments is damaged; see grk doctor"
+            ) from None
+        self._contents = contents
+        return contents
+
+    def _map(self, store: Store, manifest: Manifest, analyzer: Analyzer) -> Contents:
         mapped: dict[tuple[str, int], LexicalSegment] = {}
         chunks = terms = 0
         for file, size, checksum, n, total, ordinals, dead, dead_terms in store.rows(
@@ -88,24 +115,26 @@ class Reader:
             "ifnull(ordinals, x''), ifnull(dead.chunks, 0), ifnull(dead.terms, 0) "
             "FROM segment LEFT JOIN dead USING (seg) WHERE kind='lexical' ORDER BY first_seq"
         ):
-            key = (file, dead)
             if len(ordinals) != 4 * dead:
-                raise CollectionCorruptError(f"{self._path}: the dead of {file} are damaged")
+                raise ValueError("a list of dead chunks has another length than recorded")
+            # Within one file the dead only grow, so their number tells their version.
+            key = (file, dead)
             mapped[key] = self._mapped.get(key) or LexicalSegment.open(
                 self._path / SEGMENTS,
                 SegmentFile(file, size, checksum),
                 np.frombuffer(ordinals, np.uint32),
             )
+            if mapped[key].size != n or not 0 <= dead_terms <= total:
+                raise ValueError("a segment has other counts than recorded")
             chunks += n - dead
             terms += total - dead_terms
         self._mapped = mapped
-        self._contents = Contents(manifest, analyzer, tuple(mapped.values()), chunks, terms)
-        return self._contents
+        return Contents(manifest, analyzer, tuple(mapped.values()), chunks, terms)
 
     def close(self) -> None:
         """Close this thread's connection and let go of the mapped files."""
         held = getattr(self._local, "held", None)
-        if held is not None and held[0] == os.getpid():
+        if held is not None and held[0][0] == os.getpid():
             held[1].close()
         self._local = threading.local()
         self._contents = None

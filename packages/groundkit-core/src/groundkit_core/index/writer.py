@@ -1,16 +1,17 @@
 """Commits: segment files first, then one transaction that makes them and the rows live."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from groundkit_core.contracts import Chunk, Document
-from groundkit_core.errors import CollectionError
+from groundkit_core.errors import CollectionCorruptError, CollectionError
 from groundkit_core.failpoints import reach
 from groundkit_core.ids import content_hash
 from groundkit_core.index.lexical import ChunkKeys, build_arrays, count_terms
@@ -19,14 +20,24 @@ from groundkit_core.index.merge import Part, due, merged
 from groundkit_core.index.segment_file import (
     Array,
     SegmentFile,
+    damaged_arrays,
     open_segment,
     sync_folder,
     write_segment,
 )
-from groundkit_core.index.store import DATABASE, SEGMENTS, Manifest, Store
+from groundkit_core.index.store import DATABASE, SEGMENTS, Manifest, Store, translated
 from groundkit_core.terms import Analyzer
 
-__all__ = ["Change", "Committed", "FileState", "Writer", "indexed_text", "key64", "open_writer"]
+__all__ = [
+    "Change",
+    "Committed",
+    "FileState",
+    "Refusal",
+    "Writer",
+    "indexed_text",
+    "key64",
+    "open_writer",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,17 @@ class Change:
         return replace(self, document=document, chunks=chunks)
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A file that was refused for what it holds, and by which reader."""
+
+    source: str
+    root: str
+    state: FileState
+    fingerprint: str
+    reason: str
+
+
 @dataclass(slots=True)
 class Committed:
     """How many passages a commit added and dropped."""
@@ -85,6 +107,9 @@ class _Written:
     terms: int
 
 
+_OURS = re.compile(r"[^.]+\.lex(\.tmp\d+)?")
+
+
 def indexed_text(title: str | None, headings: Sequence[str], content: str) -> str:
     """What is searched of a passage: its title and headings count as its own words."""
     above = [title] if title and title not in headings else []
@@ -99,22 +124,30 @@ def key64(hexadecimal: str) -> int:
 @contextmanager
 def open_writer(path: Path, manifest: Manifest, timeout: float) -> Iterator["Writer"]:
     """Hold the collection at `path` for writing; creates it with `manifest` if it is new."""
-    _make_folders(path / SEGMENTS)
-    with writer_lock(path, timeout):
-        fresh = not (path / DATABASE).exists()
-        store = Store.open_writable(path, manifest)
-        try:
+    with ExitStack() as stack:
+        with disk_errors(path):
+            _make_folders(path / SEGMENTS)
+            stack.enter_context(writer_lock(path, timeout))
+            fresh = not (path / DATABASE).exists()
+            store = stack.enter_context(closing(Store.open_writable(path, manifest)))
             if fresh:
                 sync_folder(path)
-            with store.translated():
-                writer = Writer(store)
-                reach("lock.held")
-                writer.sweep()
-                yield writer
-        except OSError as error:
-            raise CollectionError(f"{path}: {error.strerror}; nothing was lost") from error
-        finally:
-            store.close()
+            writer = Writer(store)
+            reach("lock.held")
+            writer.sweep()
+        yield writer
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Errors of the disk and of the database as groundkit's."""
+    try:
+        with translated(path):
+            yield
+    except OSError as error:
+        raise CollectionError(
+            f"{error.filename or path}: {error.strerror}; nothing was lost"
+        ) from error
 
 
 def _make_folders(path: Path) -> None:
@@ -142,7 +175,15 @@ class Writer:
         states: Iterable[tuple[int, FileState]] = (),
     ) -> Committed:
         """Replace documents, remove others by row number, and note unchanged files' states."""
-        removed = list(removed)
+        with disk_errors(self.store.path):
+            return self._commit(changes, list(removed), states)
+
+    def _commit(
+        self,
+        changes: Sequence[Change],
+        removed: Sequence[int],
+        states: Iterable[tuple[int, FileState]],
+    ) -> Committed:
         documents = self._document_rows(changes)
         batch = _Batch()
         for doc in removed:
@@ -168,14 +209,40 @@ class Writer:
         reach("checkpoint.done")
         return Committed(len(batch.rows), len(batch.dropped))
 
-    def note(self, states: Iterable[tuple[int, FileState]]) -> None:
-        """Remember the states of files whose passages stay; no new generation."""
-        with self.store.write():
-            self._update_states(states)
-        reach("states.noted")
+    def note(
+        self,
+        states: Iterable[tuple[int, FileState]],
+        refusals: Iterable[Refusal] = (),
+        accepted: Iterable[str] = (),
+    ) -> None:
+        """Remember files whose passages stay and files that were refused; no new generation."""
+        with disk_errors(self.store.path):
+            with self.store.write():
+                self._update_states(states)
+                run = self.store.connection.executemany
+                run("DELETE FROM refusal WHERE source=?", [(source,) for source in accepted])
+                run(
+                    "REPLACE INTO refusal VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    [
+                        (r.source, r.root, *astuple(r.state), r.fingerprint, r.reason)
+                        for r in refusals
+                    ],
+                )
+            reach("states.noted")
+            self.store.checkpoint()
+
+    def note_roots(self, stored: Mapping[str, str]) -> None:
+        """Record the paths of new or moved roots."""
+        if stored:
+            with disk_errors(self.store.path), self.store.write():
+                self.store.connection.executemany("REPLACE INTO root VALUES (?, ?)", stored.items())
 
     def reindex(self, analyzer: Analyzer, chunks_at_once: int = 20_000) -> None:
         """Derive all terms anew from the stored passages and swap them in one commit."""
+        with disk_errors(self.store.path):
+            self._reindex(analyzer, chunks_at_once)
+
+    def _reindex(self, analyzer: Analyzer, chunks_at_once: int) -> None:
         written: list[_Written] = []
         last = 0
         while True:
@@ -213,6 +280,10 @@ class Writer:
 
     def merge(self, *, everything: bool = False) -> None:
         """Merge the segments that are due, or all into one; scores stay as they are."""
+        with disk_errors(self.store.path):
+            self._merge(everything=everything)
+
+    def _merge(self, *, everything: bool) -> None:
         while True:
             listed = self._segments()
             sizes = [(part.live, len(part.dead)) for _, part in listed]
@@ -222,6 +293,7 @@ class Writer:
             if chosen is None:
                 return
             parts = [listed[index] for index in chosen]
+            self._check_whole([seg for seg, _ in parts])
             arrays = merged([part for _, part in parts])
             written = self._write(arrays)
             reach("merge.written")
@@ -231,6 +303,17 @@ class Writer:
                 self.store.set_meta(generation=self.store.meta("generation") + 1)
             reach("merge.swapped")
             self.sweep()
+
+    def _check_whole(self, segs: Sequence[int]) -> None:
+        """Refuse to copy damaged arrays under a fresh checksum."""
+        for seg in segs:
+            for row in self.store.rows(
+                "SELECT file, bytes, checksum FROM segment WHERE seg=?", seg
+            ):
+                if damaged_arrays(self._folder, SegmentFile(*row)):
+                    raise CollectionCorruptError(
+                        f"{self._folder / row[0]}: damaged; run: grk doctor --repair"
+                    )
 
     def _segments(self) -> list[tuple[int, Part]]:
         """Row numbers of the segments and their arrays, in order of `seq`."""
@@ -247,7 +330,7 @@ class Writer:
         """Delete files that no generation names, as a killed writer leaves them."""
         named = {file for (file,) in self.store.rows("SELECT file FROM segment")}
         for path in self._folder.iterdir():
-            if path.name not in named:
+            if _OURS.fullmatch(path.name) and path.name not in named and path.is_file():
                 reach("sweep.file")
                 path.unlink(missing_ok=True)
 

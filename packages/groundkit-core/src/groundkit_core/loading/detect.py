@@ -50,8 +50,8 @@ def decode_as(data: bytes, encoding: str) -> str:
     """Decode with a known codec, refusing what it cannot read."""
     try:
         text = data.decode(encoding)
-    except UnicodeError:
-        raise RefusedError(f"it does not decode as {encoding}") from None
+    except (UnicodeError, LookupError, ValueError):
+        raise RefusedError(f"it does not decode as {ascii(encoding)[1:-1]}") from None
     if "\0" in text:
         raise RefusedError("binary: it holds NUL characters")
     return text
@@ -62,8 +62,10 @@ def _detected(data: bytes) -> str | None:
 
     found = chardet.detect(data[:_SAMPLE])
     name = found["encoding"]
-    if name is None or found["confidence"] < _CONFIDENCE:
+    if found["confidence"] < _CONFIDENCE:
         return None
+    if name is None:
+        raise RefusedError("binary: its bytes are those of no text")
     try:
         return codecs.lookup(name).name
     except LookupError:

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from groundkit_core.chunking.blocks import Block
 from groundkit_core.errors import RefusedError
 
-__all__ = ["FORMATS", "Format", "format_of", "heading_title", "media_format"]
+__all__ = ["FORMATS", "Format", "check_suffix", "format_of", "heading_title", "media_format"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ _KNOWN_BINARY = {
     "e-book": (None, (".epub", ".mobi")),
     "PNG image": (b"\x89PNG", (".png",)),
     "JPEG image": (b"\xff\xd8\xff", (".jpg", ".jpeg")),
-    "GIF image": (b"GIF8", (".gif",)),
+    "GIF image": (b"GIF89a", (".gif",)),
     "image": (None, (".webp", ".bmp", ".ico", ".tif", ".tiff", ".heic")),
     "Zip archive": (b"PK\x03\x04", (".zip", ".jar", ".whl")),
     "archive": (b"\x1f\x8b", (".gz", ".tgz", ".bz2", ".xz", ".7z", ".tar", ".zst")),
@@ -58,11 +58,20 @@ _KNOWN_BINARY = {
 }
 
 
+def check_suffix(source: str) -> None:
+    """Refuse by its name a file in a format without a reader, which spares reading it."""
+    suffix = PurePath(source).suffix.lower()
+    for name, (_, suffixes) in _KNOWN_BINARY.items():
+        if suffix in suffixes:
+            raise RefusedError(f"{name}: this version has no reader for it")
+
+
 def format_of(source: str, data: bytes) -> Format:
     """The format of a file by its suffix, else by its content; refuses what has no reader."""
+    check_suffix(source)
     suffix = PurePath(source).suffix.lower()
-    for name, (magic, suffixes) in _KNOWN_BINARY.items():
-        if suffix in suffixes or (magic is not None and data.startswith(magic)):
+    for name, (magic, _) in _KNOWN_BINARY.items():
+        if magic is not None and data.startswith(magic):
             raise RefusedError(f"{name}: this version has no reader for it")
     return next((known for known in FORMATS if suffix in known.suffixes), TEXT)
 

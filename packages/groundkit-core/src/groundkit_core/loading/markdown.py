@@ -12,11 +12,11 @@ from groundkit_core.spans import Lines
 __all__ = ["blocks"]
 
 _FRONT_MATTER = re.compile(
-    r"\A(?:---[ \t]*(?:\r\n|\r|\n).*?^(?:---|\.\.\.)|\+\+\+[ \t]*(?:\r\n|\r|\n).*?^\+\+\+)"
+    r"\A(?:---[ \t]*(?=[\r\n]).*?[\r\n](?:---|\.\.\.)|\+\+\+[ \t]*(?=[\r\n]).*?[\r\n]\+\+\+)"
     r"[ \t]*(?:\r\n|\r|\n|\Z)",
-    re.DOTALL | re.MULTILINE,
+    re.DOTALL,
 )
-_ATTRIBUTES = re.compile(r"\s*\{[^{}]*\}\s*\Z")
+_ATTRIBUTES = re.compile(r"\{:?\s*[#.][^{}]*\}")
 _LINED = {"fence", "code_block", "table_open", "list_item_open", "blockquote_open", "html_block"}
 
 
@@ -44,8 +44,15 @@ def blocks(text: str) -> list[Block]:
             continue
         start, end = offset + lines.start(token.map[0]), offset + lines.start(token.map[1])
         if token.type == "heading_open":
-            title = _ATTRIBUTES.sub("", tokens[index + 1].content)
+            title = _title(tokens[index + 1].content)
             found.append(Block(start, end, "heading", int(token.tag[1]), title))
         else:
             found.append(Block(start, end, "lined" if token.type in _LINED else "prose"))
     return found
+
+
+def _title(content: str) -> str:
+    """A heading on one line, without the `{#id .class}` that some dialects put behind it."""
+    title = " ".join(content.split())
+    at = title.rfind(" {")
+    return title[:at].rstrip() if at > 0 and _ATTRIBUTES.fullmatch(title, at + 1) else title

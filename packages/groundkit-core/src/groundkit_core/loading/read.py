@@ -1,6 +1,7 @@
 """Reading one file, and making a document of its bytes."""
 
 import os
+import stat
 
 from groundkit_core.contracts import Document
 from groundkit_core.errors import RefusedError, SourceError
@@ -20,6 +21,8 @@ def read_file(path: str, limit: int) -> bytes:
     try:
         with os.fdopen(os.open(path, _FLAGS), "rb") as stream:
             before = os.fstat(stream.fileno())
+            if not stat.S_ISREG(before.st_mode):
+                raise SourceError("it is no regular file")
             if before.st_size > limit:
                 raise RefusedError(f"{before.st_size} bytes, the limit is {limit}")
             data = stream.read(limit + 1)

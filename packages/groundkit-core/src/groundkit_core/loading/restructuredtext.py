@@ -8,8 +8,8 @@ from groundkit_core.spans import Lines
 
 __all__ = ["blocks"]
 
-_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*\Z")
-_TABLE_RULE = re.compile(r"[=+|-][=+| -]*\s*\Z")
+_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*")
+_TABLE_RULE = re.compile(r"[=+|-][=+| -]*")
 
 
 def blocks(text: str) -> list[Block]:
@@ -38,8 +38,8 @@ class _Reader:
         """The character that a line repeats, if it consists of nothing else."""
         if row >= len(self._rows):
             return None
-        match = _ADORNMENT.match(self._rows[row])
-        return match[1] if match and len(self._rows[row].strip()) > 1 else None
+        match = _ADORNMENT.fullmatch(self._rows[row].rstrip())
+        return match[1] if match else None
 
     def _heading(self, row: int) -> int | None:
         over = self._adornment(row)
@@ -59,19 +59,29 @@ class _Reader:
         return title + 2
 
     def _body(self, row: int) -> int:
-        """A paragraph, with the indented lines beneath it where it announces them."""
-        end = row
-        while end < len(self._rows) and self._rows[end].strip():
+        """A paragraph or table, with the indented lines beneath it where it announces them."""
+        first = self._rows[row]
+        explicit = re.match(r"\.\. ", first) is not None
+        is_table = _TABLE_RULE.fullmatch(first.rstrip()) is not None
+        end = (is_table and self._simple_table_until(row)) or row + 1
+        while not explicit and end < len(self._rows) and self._rows[end].strip():
             end += 1
-        announces = self._rows[end - 1].rstrip().endswith("::") or re.match(
-            r"\.\. ", self._rows[row]
-        )
-        indented = self._rows[row][0].isspace()
-        if announces or indented:
+        announces = self._rows[end - 1].rstrip().endswith("::") or first[0].isspace()
+        if explicit or announces:
             end = self._indented_until(end)
-        table = _TABLE_RULE.match(self._rows[row]) is not None
-        self._add(row, end, "lined" if announces or indented or table else "prose")
+        self._add(row, end, "lined" if explicit or announces or is_table else "prose")
         return end
+
+    def _simple_table_until(self, row: int) -> int:
+        """The row after a table between rules of `=`, blank rows included; 0 if it is none."""
+        if set(self._rows[row].split()) != {"="} and not self._rows[row].startswith("="):
+            return 0
+        for at in range(row + 1, len(self._rows)):
+            rule = self._rows[at].strip()
+            is_last = at + 1 == len(self._rows) or not self._rows[at + 1].strip()
+            if rule and set(rule) <= {"=", " "} and is_last:
+                return at + 1
+        return 0
 
     def _indented_until(self, row: int) -> int:
         end = row

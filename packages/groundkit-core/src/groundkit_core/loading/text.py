@@ -6,7 +6,7 @@ from groundkit_core.chunking.blocks import Block
 
 __all__ = ["blocks"]
 
-_BLANK = re.compile(r"(?:\r\n|\r|\n)[ \t\f\v]*(?:\r\n|\r|\n)\s*")
+_BLANK = re.compile(r"(?>\r\n|\r|\n)[ \t\f\v]*(?>\r\n|\r|\n)\s*")
 
 
 def blocks(text: str) -> list[Block]:

@@ -1,18 +1,22 @@
 """Which files stand beneath a folder: ignore files honoured, nothing outside the root."""
 
 import os
+import re
 import stat
+import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 __all__ = ["FoundFile", "Problem", "Walk"]
 
 _IGNORE_FILES = (".gitignore", ".groundkitignore")
 _LEFT_OUT = frozenset({"node_modules", "__pycache__"})
+_COLLECTION = {"collection.db", "segments"}
+"""What a folder that is a collection of ours holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,8 @@ class Problem:
 class Walk:
     """One pass over a root, or over what stands at `below` in it.
 
-    `skip` holds resolved folders that belong to other roots; hidden entries, `node_modules` and
-    `__pycache__` are left out.
+    `skip` holds resolved folders that belong to other roots; hidden entries, `node_modules`,
+    `__pycache__` and collections are left out.
     """
 
     root: Path
@@ -49,37 +53,55 @@ class Walk:
 
     def files(self) -> Iterator[FoundFile]:
         """The files in order of their paths; what is refused is added to `problems`."""
-        start = self.root / self.below if self.below else self.root
-        if not start.is_dir():
+        start = self.root / self.below
+        if not self.root.is_dir():
+            self.problems.append(Problem("", "the root is no folder any more", folder=True))
+        elif not start.resolve().is_relative_to(self.root.resolve()):
+            reason = "link that leads out of the root"
+            self.problems.append(Problem(self.below, reason, folder=True))
+        elif not start.is_dir():
             yield from self._file(str(start), self.below, os.lstat(start))
-            return
-        specs: list[tuple[str, GitIgnoreSpec]] = []
-        parts = self.below.split("/") if self.below else []
-        for depth in range(len(parts)):
-            specs = self._with_spec(specs, "/".join(parts[:depth]))
-        stack = [(str(start), self.below, specs)]
+        else:
+            rules: list[_Rules] = []
+            parts = self.below.split("/") if self.below else []
+            for depth in range(len(parts)):
+                rules = self._with_rules(rules, "/".join(parts[:depth]))
+            yield from self._beneath(str(start), self.below, rules)
+
+    def _beneath(self, folder: str, relative: str, rules: list["_Rules"]) -> Iterator[FoundFile]:
+        # A stack, because folders may be nested deeper than functions can be.
+        stack = [self._listed(folder, relative, rules)]
         while stack:
-            folder, relative, specs = stack.pop()
-            try:
-                with os.scandir(folder) as entries:
-                    listed = sorted(entries, key=attrgetter("name"))
-            except OSError as error:
-                reason = f"unreadable folder: {error.strerror}"
-                self.problems.append(Problem(_shown(relative), reason, folder=True))
-                continue
-            if any(entry.name in _IGNORE_FILES for entry in listed):
-                specs = self._with_spec(specs, relative)
-            folders = []
-            for entry in listed:
-                child = f"{relative}/{entry.name}" if relative else entry.name
-                if entry.name.startswith(".") or entry.name in _LEFT_OUT:
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    if entry.path not in self.skip and not _ignored(specs, child + "/"):
-                        folders.append((entry.path, child, specs))
-                elif not _ignored(specs, child):
-                    yield from self._entry(entry, child)
-            stack.extend(reversed(folders))
+            entry, child, rules = next(stack[-1], (None, "", []))
+            if entry is None:
+                stack.pop()
+            elif entry.is_dir(follow_symlinks=False):
+                if entry.path not in self.skip and not _ignored(rules, child + "/"):
+                    stack.append(self._listed(entry.path, child, rules))
+            elif not _ignored(rules, child):
+                yield from self._entry(entry, child)
+
+    def _listed(
+        self, folder: str, relative: str, rules: list["_Rules"]
+    ) -> Iterator[tuple["os.DirEntry[str]", str, list["_Rules"]]]:
+        """Entries of a folder by name, with the rules that apply to them."""
+        try:
+            with os.scandir(folder) as entries:
+                listed = sorted(entries, key=attrgetter("name"))
+            names = {entry.name for entry in listed}
+            if names >= _COLLECTION:
+                return
+            if not names.isdisjoint(_IGNORE_FILES):
+                rules = self._with_rules(rules, relative)
+        except OSError as error:
+            what = "unreadable folder" if error.filename == folder else "unreadable ignore file"
+            reason = f"{what}: {error.strerror}"
+            self.problems.append(Problem(_shown(relative), reason, folder=True))
+            return
+        prefix = f"{relative}/" if relative else ""
+        for entry in listed:
+            if not entry.name.startswith(".") and entry.name not in _LEFT_OUT:
+                yield entry, prefix + entry.name, rules
 
     def _entry(self, entry: "os.DirEntry[str]", relative: str) -> Iterator[FoundFile]:
         try:
@@ -115,26 +137,43 @@ class Walk:
             return "link that loops or cannot be read"
         return None if target.is_relative_to(self.root) else "link that leads out of the root"
 
-    def _with_spec(
-        self, specs: list[tuple[str, GitIgnoreSpec]], relative: str
-    ) -> list[tuple[str, GitIgnoreSpec]]:
+    def _with_rules(self, rules: list["_Rules"], relative: str) -> list["_Rules"]:
         if not self.ignore:
-            return specs
-        lines: list[str] = []
+            return rules
+        patterns: list[GitIgnoreSpecPattern] = []
         for name in _IGNORE_FILES:
             path = self.root / relative / name
             if path.is_file():
-                lines += path.read_text(encoding="utf-8", errors="replace").splitlines()
+                lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+                patterns += filter(None, map(_pattern, lines))
         prefix = f"{relative}/" if relative else ""
-        return [*specs, (prefix, GitIgnoreSpec.from_lines(lines))]
+        return [*rules, (prefix, patterns)]
 
 
-def _ignored(specs: list[tuple[str, GitIgnoreSpec]], relative: str) -> bool:
-    """Whether the deepest ignore file with an opinion leaves the path out."""
-    for prefix, spec in reversed(specs):
-        verdict = spec.check_file(relative[len(prefix) :]).include
-        if verdict is not None:
-            return verdict
+_Rules = tuple[str, list[GitIgnoreSpecPattern]]
+
+
+def _pattern(line: str) -> GitIgnoreSpecPattern | None:
+    """A line's pattern; None where it matches nothing, as for git."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            return GitIgnoreSpecPattern(line)
+    except (ValueError, re.error):
+        return None
+
+
+def _ignored(rules: list[_Rules], relative: str) -> bool:
+    """Whether the last pattern that matches the path itself, in the deepest file, excludes it."""
+    for prefix, patterns in reversed(rules):
+        below = relative[len(prefix) :]
+        for pattern in reversed(patterns):
+            found = pattern.match_file(below) if pattern.include is not None else None
+            # A match that ends before the path does is one of a folder above it.
+            if found is not None and (
+                not found.match.groupdict().get("ps_d") or found.match.end("ps_d") == len(below)
+            ):
+                return bool(pattern.include)
     return False
 
 

@@ -12,7 +12,7 @@ from groundkit_core.loading.formats import FORMATS
 from groundkit_core.retrieval.sources import SourceReader
 from groundkit_core.spans import line_range
 
-__all__ = ["SourceText", "read_source", "resolve_citation"]
+__all__ = ["SourceText", "read_source", "resolve_citation", "stands"]
 
 _MOST_PLACES = 20
 _LONGEST_SEARCH = 2_000_000
@@ -51,12 +51,14 @@ def resolve_citation(
     *,
     content: str | None = None,
     occurrences: int = 1,
+    last_seen: Span | None = None,
     source: SourceText | None = None,
 ) -> Verification:
     """Whether the cited text still stands in its source.
 
     `content` is the cited text, which a citation itself holds only as a hash; `occurrences` is how
-    often the document held it; `source` spares the read to a caller that has just done it.
+    often the document held it, `last_seen` where this passage was found since; `source` spares the
+    read to a caller that has just done it.
     """
     if content is not None and content_hash(content) != citation.content_hash:
         return Verification(status="drifted", reason="the given text is not the cited text")
@@ -64,10 +66,11 @@ def resolve_citation(
     text = source.text
     if text is None:
         return Verification(status="unresolvable", reason=source.reason)
-    start, end = citation.start, citation.end
-    if 0 <= start < end and content_hash(text[start:end]) == citation.content_hash:
-        reason = "the cited text stands at its span"
-        return _found("verified", reason, Span(start=start, end=end), text)
+    cited = Span(start=citation.start, end=citation.end)
+    if stands(citation, text, cited):
+        return _found("verified", "the cited text stands at its span", cited, text)
+    if last_seen is not None and stands(citation, text, last_seen):
+        return _found("moved", "the cited text stands elsewhere in the source", last_seen, text)
     if content is None and len(text) > _LONGEST_SEARCH:
         reason = "not at its span, and the source is too long to search by hash alone"
         return Verification(status="drifted", reason=reason)
@@ -82,9 +85,17 @@ def resolve_citation(
             reason=f"the cited text stands {len(places)} times in the source, before {occurrences}",
             places=tuple(places[:_MOST_PLACES]),
         )
-    cited = text[places[0].start : places[0].end]
-    place = places[_occurrence(citation, cited, occurrences)]
+    passage = text[places[0].start : places[0].end]
+    place = places[_occurrence(citation, passage, occurrences)]
     return _found("moved", "the cited text stands elsewhere in the source", place, text)
+
+
+def stands(citation: Citation, text: str, span: Span) -> bool:
+    """Whether the cited text stands at a span of the text."""
+    return (
+        0 <= span.start < span.end <= len(text)
+        and content_hash(text[span.start : span.end]) == citation.content_hash
+    )
 
 
 def _found(
@@ -96,7 +107,7 @@ def _found(
 
 def _places(text: str, citation: Citation, content: str | None) -> Iterator[Span]:
     """Spans where the cited text stands, found by itself or else by its length and hash."""
-    length = citation.end - citation.start
+    length = citation.end - citation.start if content is None else len(content)
     if length < 1:
         return
     if content is not None:

@@ -61,23 +61,12 @@ def search(view: View, query: Query, collection: str) -> SearchResponse:
     if missing:
         raise CollectionCorruptError(f"{view.store.path}: passage {missing[0]} has no row")
     copies = {} if query.all_copies else _copies(view, rows.values())
-    results: list[RetrievalResult] = []
-    for hit in sorted(hits, key=lambda hit: (-hit.score, rows[hit.seq][1])):
-        row = rows[hit.seq]
-        _check(view, row)
-        others = tuple(
-            citation_of(other) for other in copies.get(row[9], ()) if other[0] != hit.seq
+    results = [
+        _result(rank, hit.score, rows[hit.seq], copies.get(rows[hit.seq][9], ()))
+        for rank, hit in enumerate(
+            sorted(hits, key=lambda hit: (-hit.score, rows[hit.seq][1])), start=1
         )
-        results.append(
-            RetrievalResult(
-                rank=len(results) + 1,
-                score=hit.score,
-                content=row[11],
-                title=row[12],
-                citation=citation_of(row),
-                copies=others,
-            )
-        )
+    ]
     return SearchResponse(
         query=query.text,
         mode=query.mode,
@@ -97,9 +86,11 @@ def _best(
         hits = bm25.search(view.contents.segments, terms, stats, depth)
         if query.all_copies:
             return hits
-        distinct = list({hit.content: hit for hit in reversed(hits)}.values())[::-1]
-        if len(distinct) >= query.k or len(hits) < depth:
-            return distinct[: query.k]
+        best: dict[int, bm25.Hit] = {}
+        for hit in hits:
+            best.setdefault(hit.content, hit)
+        if len(best) >= query.k or len(hits) < depth:
+            return list(best.values())[: query.k]
         depth *= 4
 
 
@@ -110,19 +101,29 @@ def _copies(view: View, rows: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def _check(view: View, row: Row) -> None:
-    """A passage's own hash: our copy of the text is never shown after it rotted."""
-    if content_hash(row[11]) != row[9]:
-        raise CollectionCorruptError(
-            f"{view.store.path}: passage {row[1]} does not match its hash; run: grk doctor"
-        )
+def _result(rank: int, score: float, row: Row, copies: Iterable[Row]) -> RetrievalResult:
+    """A result from its row; our copy of the text is never shown after it rotted."""
+    citation = citation_of(row)
+    try:
+        if content_hash(row[11]) == row[9]:
+            return RetrievalResult(
+                rank=rank,
+                score=score,
+                content=row[11],
+                title=row[12],
+                citation=citation,
+                copies=tuple(citation_of(other) for other in copies if other[0] != row[0]),
+            )
+    except (AttributeError, TypeError, ValueError):
+        pass
+    raise CollectionCorruptError(f"passage {row[1]} is damaged; run: grk doctor")
 
 
 def citation_of(row: Row) -> Citation:
     """The citation of a row that `Store.fetch` gave."""
     try:
         return _citation(row)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise CollectionCorruptError(
             f"the row of passage {row[1]} is damaged; see grk doctor"
         ) from None

@@ -1,24 +1,38 @@
 """Verifying many citations against what a collection recorded of them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from groundkit_core.contracts import Citation, SearchResponse, Verification
+from groundkit_core.contracts import Citation, SearchResponse, Span, Verification
+from groundkit_core.ids import content_hash
 from groundkit_core.index.view import View
-from groundkit_core.retrieval.citations import read_source, resolve_citation
+from groundkit_core.retrieval.citations import (
+    SourceText,
+    read_source,
+    resolve_citation,
+    stands,
+)
+from groundkit_core.retrieval.search import citation_of
 from groundkit_core.retrieval.sources import SourceReader
 
-__all__ = ["Cited", "held_passages", "resolve_all", "with_verdicts"]
+__all__ = ["Cited", "Held", "held_passages", "resolve_all", "with_verdicts"]
 
 Cited = tuple[Citation, str | None]
 """A citation with the cited text, where that is at hand."""
 
-Held = dict[str, tuple[str, int]]
-"""By chunk id: the text, and how often its document holds it."""
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a collection holds of a passage: its text, its place, and how often it stands."""
+
+    content: str
+    span: Span
+    occurrences: int
 
 
-def held_passages(view: View, cited: Sequence[Cited]) -> Held:
-    """Text of the cited passages that the collection holds, and how often its document does."""
+def held_passages(view: View, cited: Sequence[Cited]) -> dict[str, Held]:
+    """The cited passages that the collection still holds, by chunk id."""
     found = {}
     for row in view.store.fetch("id", {citation.chunk_id for citation, _ in cited}):
         times = view.store.rows(
@@ -26,12 +40,15 @@ def held_passages(view: View, cited: Sequence[Cited]) -> Held:
             row[9],
             row[0],
         )
-        found[row[1]] = (row[11], times[0][0])
+        span = citation_of(row)
+        found[row[1]] = Held(row[11], Span(start=span.start, end=span.end), times[0][0])
     return found
 
 
 def resolve_all(
-    cited: Sequence[Cited], reader: SourceReader, look_up: Callable[[Sequence[Cited]], Held]
+    cited: Sequence[Cited],
+    reader: SourceReader,
+    look_up: Callable[[Sequence[Cited]], dict[str, Held]],
 ) -> list[Verification]:
     """Verdicts in the order of the citations; each source is read once.
 
@@ -42,22 +59,27 @@ def resolve_all(
     for _, group in groupby(order, key=lambda index: _source_key(cited[index][0])):
         indices = list(group)
         source = read_source(cited[indices[0]][0], reader)
+        doubtful = [cited[i] for i in indices if not _stands_still(cited[i][0], source)]
+        held = look_up(doubtful) if doubtful else {}
         for index in indices:
             citation, content = cited[index]
-            verdicts[index] = resolve_citation(citation, reader, content=content, source=source)
-        doubtful = [i for i in indices if verdicts[i].status in ("moved", "drifted")]
-        held = look_up([cited[index] for index in doubtful]) if doubtful else {}
-        for index in doubtful:
-            citation, content = cited[index]
-            known, occurrences = held.get(citation.chunk_id, (None, 1))
+            known = held.get(citation.chunk_id)
+            if content is None and known and content_hash(known.content) == citation.content_hash:
+                content = known.content
             verdicts[index] = resolve_citation(
                 citation,
                 reader,
-                content=known if content is None else content,
-                occurrences=occurrences,
+                content=content,
+                occurrences=known.occurrences if known else 1,
+                last_seen=known.span if known else None,
                 source=source,
             )
     return [verdicts[index] for index in range(len(cited))]
+
+
+def _stands_still(citation: Citation, source: SourceText) -> bool:
+    span = Span(start=citation.start, end=citation.end)
+    return source.text is None or stands(citation, source.text, span)
 
 
 def _source_key(citation: Citation) -> tuple[str, str, str]:
