@@ -26,14 +26,16 @@ def sentences(rng: random.Random, words: list[str]) -> Iterator[str]:
         yield " ".join(chosen).capitalize() + "."
 
 
-def write_documents(folder: Path, files: int, sections: int, seed: int = 0) -> list[str]:
+def write_documents(
+    folder: Path, files: int, sections: int, seed: int = 0, per_section: int = 8
+) -> list[str]:
     """Markdown files whose sections are a passage each; returns the words they are made of."""
     rng = random.Random(seed)
     words = vocabulary(rng, 8_000)
     stream = sentences(rng, words)
     for number in range(files):
         parts = [
-            f"## Part {section}\n\n{' '.join(itertools.islice(stream, 8))}\n"
+            f"## Part {section}\n\n{' '.join(itertools.islice(stream, per_section))}\n"
             for section in range(sections)
         ]
         (folder / f"{number:04}.md").write_text("\n".join(parts), "utf-8")

@@ -61,9 +61,9 @@ def test_show_says_what_a_collection_holds_and_how_it_was_made(indexed: Shell) -
     }
     facts = dict(line.split(maxsplit=1) for line in indexed("collections", "show").lines)
     assert facts["documents"] == "2"
-    assert facts["chunks"] == "3"
+    assert facts["passages"] == "3"
     assert facts["language"] == "english"
-    assert facts["bytes"] == f"{size / 1000:.1f} kB"
+    assert facts["size"] == f"{size / 1000:.1f} kB"
     assert facts["root"] == f"docs = {indexed.folder / 'docs'}"
 
 

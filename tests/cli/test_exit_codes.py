@@ -52,7 +52,6 @@ WRONG_SYNTAX = {
     "an unknown subcommand": ("collections", "rename"),
     "no query": ("search",),
     "no path": ("ingest",),
-    "two queries": ("search", "x", "y"),
     "a number that is none": ("search", "x", "-k", "ten"),
     "a flag without its value": ("search", "x", "--collection"),
     "no name to delete": ("collections", "delete"),

@@ -66,7 +66,7 @@ def test_an_interrupted_ingest_is_one_line_and_the_next_run_completes(
     folder = many.folder / ".groundkit/default"
     process = many.start("ingest", "many")
     wait_until(lambda: point(folder), process)
-    assert interrupt(process).splitlines() == ["grk: interrupted; what was committed stays"]
+    assert interrupt(process).splitlines() == ["grk: interrupted"]
     assert not (folder / "writer.json").exists()
     held = many("collections", "show", "--json").json["documents"]
     assert kept <= held < FILES
@@ -101,7 +101,7 @@ def test_an_interrupt_while_modules_are_loaded_is_one_line_too(indexed: Shell, m
 def test_an_interrupt_at_a_question_deletes_nothing(indexed: Shell) -> None:
     process = indexed.start("collections", "delete", "default")
     assert process.stderr is not None
-    while not process.stderr.read1(1000).endswith(b"]:"):  # type: ignore[attr-defined]
+    while not process.stderr.read1(1000).endswith(b"]: "):  # type: ignore[attr-defined]
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)

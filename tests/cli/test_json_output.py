@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 import typer
-from groundkit_cli.documents import CollectionList, Deleted, Findings, VerifyReport
 from groundkit_cli.app import app
+from groundkit_cli.documents import CollectionList, Deleted, Findings, VerifyReport
 from groundkit_core.contracts import CollectionInfo, IngestReport, SearchResponse
 from pydantic import BaseModel
 

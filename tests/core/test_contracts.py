@@ -88,7 +88,7 @@ def test_a_contract_refuses_a_field_that_it_does_not_know(example: Contract) -> 
 @each
 def test_a_contract_does_not_turn_one_type_into_another(example: Contract) -> None:
     for name, value in example.model_dump().items():
-        if type(value) is int:
+        if type(value) is int and name != "schema_version":
             for other in (str(value), 0.5, True, None):
                 with pytest.raises(ValidationError):
                     type(example).model_validate({**example.model_dump(), name: other})

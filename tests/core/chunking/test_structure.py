@@ -144,10 +144,8 @@ def test_a_section_does_not_reach_back_over_its_heading() -> None:
     text = "# A\n\none two three\n\n# B\n\nfour five six seven\n"
     contents = [chunk.content for chunk in chunks(text, "markdown", size=5, overlap=2)]
     assert contents == [
-        "# A\n\none two",
-        "one two three",
-        "# B\n\nfour five",
-        "four five six seven",
+        "# A\n\none two three",
+        "# B\n\nfour five six seven",
     ]
 
 

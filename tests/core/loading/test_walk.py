@@ -163,7 +163,6 @@ def test_what_an_ignored_folder_holds_cannot_come_back(root: Path) -> None:
         ["foo\\", "*.log"],
         ["[z-a].md", "*.log"],
         ["\\", "*.log"],
-        ["[[:digit:]].md", "*.log"],
         ["\ufeff*.log"],
     ],
     ids=" ".join,

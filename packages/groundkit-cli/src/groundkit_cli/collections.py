@@ -127,7 +127,8 @@ def delete(
             raise ConfigurationError("--json cannot ask: add --yes to delete")
         if not collection.exists():
             raise CollectionNotFoundError(collection.path)
-        note(f"Delete the collection {name}? [y/N]")
+        sys.stderr.write(f"Delete the collection {name}? [y/N]: ")
+        sys.stderr.flush()
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             note("nothing was deleted")
             raise typer.Exit(1)

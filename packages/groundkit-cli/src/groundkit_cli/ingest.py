@@ -26,16 +26,22 @@ def ingest(
     collection: CollectionName = None,
     root: Roots = None,
     language: Annotated[
-        str | None, typer.Option(help="Of a new collection: a Snowball name, or none. [english]")
+        str | None,
+        typer.Option(help="Snowball name or none; for a new one. [default: english]"),
     ] = None,
     chunking: Annotated[
-        str | None, typer.Option(help="Of a new collection: structure or fixed. [structure]")
+        str | None,
+        typer.Option(help="structure or fixed; for a new one. [default: structure]"),
     ] = None,
-    chunk_size: Annotated[int | None, typer.Option(help="Most units in a passage. [200]")] = None,
+    chunk_size: Annotated[
+        int | None, typer.Option(help="Most units in a passage. [default: 200]")
+    ] = None,
     chunk_overlap: Annotated[
-        int | None, typer.Option(help="Units that neighbours share. [0]")
+        int | None, typer.Option(help="Units that neighbours share. [default: 0]")
     ] = None,
-    chunk_unit: Annotated[str | None, typer.Option(help="words or characters. [words]")] = None,
+    chunk_unit: Annotated[
+        str | None, typer.Option(help="words or characters. [default: words]")
+    ] = None,
     no_ignore: Annotated[
         bool, typer.Option("--no-ignore", help="Take files that .gitignore leaves out.")
     ] = False,

@@ -5,6 +5,7 @@ import sys
 
 __all__ = ["main"]
 
+USAGE = 2
 INTERRUPTED = 130
 INTERNAL_ERROR = 70
 SOURCE_TROUBLE = 3
@@ -16,6 +17,10 @@ def main() -> None:
         from groundkit_cli.app import app
 
         app()
+    except SystemExit as end:
+        if end.code == USAGE:
+            _json_failure("UsageError", "the command line is wrong, stderr says how", USAGE)
+        raise
     except KeyboardInterrupt:
         _end("interrupted", INTERRUPTED)
     except OSError as error:
@@ -25,7 +30,16 @@ def main() -> None:
         if os.environ.get("GROUNDKIT_DEBUG"):
             raise
         what = ascii(f"{type(error).__name__}: {error}")[1:-1]
+        _json_failure("InternalError", what, INTERNAL_ERROR)
         _end(f"internal error: {what} (GROUNDKIT_DEBUG=1 shows where)", INTERNAL_ERROR)
+
+
+def _json_failure(kind: str, message: str, code: int) -> None:
+    """Keep the promise of one JSON document where no command could."""
+    from groundkit_cli import output
+
+    if "--json" in sys.argv[1:] and not output.printed_json:
+        output.emit_failure(kind, message, code)
 
 
 def _end(message: str, code: int) -> None:

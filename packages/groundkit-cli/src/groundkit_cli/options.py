@@ -9,14 +9,14 @@ __all__ = ["CollectionArgument", "CollectionName", "IndexDir", "Json", "Roots", 
 
 IndexDir = Annotated[
     Path | None,
-    typer.Option("--index-dir", help="Folder of the collections. [.groundkit]"),
+    typer.Option("--index-dir", help="Folder of the collections. [default: .groundkit]"),
 ]
 CollectionName = Annotated[
-    str | None, typer.Option("--collection", help="Name of the collection. [default]")
+    str | None, typer.Option("--collection", help="Name of the collection. [default: default]")
 ]
 CollectionArgument = Annotated[
     str | None,
-    typer.Argument(metavar="NAME", help="Name of the collection. [default]"),
+    typer.Argument(metavar="NAME", help="Name of the collection. [default: default]"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Roots = Annotated[

@@ -12,9 +12,21 @@ import typer
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-__all__ = ["emit", "emit_json", "emphasised", "in_line", "note", "printable", "reported"]
+__all__ = [
+    "emit",
+    "emit_failure",
+    "emit_json",
+    "emphasised",
+    "in_line",
+    "note",
+    "printable",
+    "reported",
+]
 
 P = ParamSpec("P")
+
+printed_json = False
+"""Whether the JSON document of this run is out."""
 
 # Control characters, and the marks that reorder what stands around them.
 _UNPRINTABLE = re.compile(
@@ -57,6 +69,8 @@ def _plain() -> bool:
 
 def emit_json(document: "BaseModel") -> None:
     """Print the one JSON document, in UTF-8 whatever the terminal's encoding."""
+    global printed_json
+    printed_json = True
     if sys.stdout is None:
         return
     sys.stdout.flush()
@@ -66,7 +80,7 @@ def emit_json(document: "BaseModel") -> None:
 
 def emphasised(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """The text, escaped, with the spans in bold where stdout is a terminal."""
-    if _plain() or not sys.stdout.isatty():
+    if _plain() or sys.stdout is None or not sys.stdout.isatty():
         return printable(text)
     parts, position = [], 0
     for start, end in spans:
@@ -98,17 +112,18 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
 def _fail(error: Exception, as_json: bool) -> None:
     code = exit_code(error)
     if as_json:
-        from groundkit_cli.documents import Failure, Problem
-
-        kind, message = type(error).__name__, _encodable(str(error))
-        emit_json(Failure(error=Problem(type=kind, message=message, exit_code=code)))
+        emit_failure(type(error).__name__, str(error), code)
     else:
         note(f"grk: {in_line(str(error))}")
     raise typer.Exit(code) from None
 
 
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
+def emit_failure(kind: str, message: str, code: int) -> None:
+    """Print an error as the one JSON document."""
+    from groundkit_cli.documents import Failure, Problem
+
+    encodable = message.encode("utf-8", "backslashreplace").decode()
+    emit_json(Failure(error=Problem(type=kind, message=encodable, exit_code=code)))
 
 
 def exit_code(error: Exception) -> int:

@@ -17,7 +17,7 @@ def search(
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for.")],
     top_k: Annotated[
         int | None,
-        typer.Option("--top-k", "-k", help="Number of results, 1 to 100. [10]"),
+        typer.Option("--top-k", "-k", help="Number of results, 1 to 100. [default: 10]"),
     ] = None,
     all_copies: Annotated[
         bool, typer.Option("--all-copies", help="List passages with equal text one by one.")

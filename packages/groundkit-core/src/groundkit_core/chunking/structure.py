@@ -24,7 +24,7 @@ class _Packer:
     def __init__(self, text: str, config: ChunkingConfig) -> None:
         self._text = text
         self._unit = config.unit
-        self._size = config.size - config.overlap
+        self._config = config
         self._headings: list[tuple[int, str]] = []
         self._start = self._end = -1
         self._filled = 0
@@ -33,6 +33,11 @@ class _Packer:
         self.pieces: list[Piece] = []
         self.openings: list[bool] = []
         """Whether each piece is the first under its heading."""
+
+    @property
+    def _size(self) -> int:
+        """Room for new text; a piece that is not the first under its heading has an overlap."""
+        return self._config.size - (0 if self._opens else self._config.overlap)
 
     def add(self, block: Block) -> None:
         size = measure(self._text[block.start : block.end], self._unit)

@@ -44,6 +44,9 @@ def damaged_segments(store: Store) -> Iterator[str]:
     """Segment files that are missing, cut or changed."""
     folder = store.path / SEGMENTS
     for file, size, checksum in store.rows("SELECT file, bytes, checksum FROM segment"):
+        if not isinstance(file, str):
+            yield f"{store.path}: the list of segments is damaged"
+            continue
         try:
             for name in damaged_arrays(folder, SegmentFile(file, size, checksum)):
                 yield f"{folder / file}: array {name} does not match its checksum"

@@ -297,6 +297,4 @@ class Collection:
 
     def _must_exist(self) -> None:
         if not self.exists():
-            raise CollectionNotFoundError(
-                f"{self.path}: there is no collection here; make one with: grk ingest FOLDER"
-            )
+            raise CollectionNotFoundError(self.path)

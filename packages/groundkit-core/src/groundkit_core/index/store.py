@@ -83,15 +83,12 @@ def file_identity(path: Path) -> tuple[int, int]:
     try:
         info = (path / DATABASE).stat()
     except (FileNotFoundError, NotADirectoryError):
-        raise CollectionNotFoundError(
-            f"{path}: there is no collection here; make one with: grk ingest FOLDER"
-        ) from None
+        raise CollectionNotFoundError(path) from None
     except OSError as error:
         raise CollectionError(f"{path / DATABASE}: {error.strerror}") from None
     if not info.st_size:
-        raise CollectionNotFoundError(
-            f"{path}: the collection here is empty, a first run was killed"
-        )
+        # A first run was killed before it could make it.
+        raise CollectionNotFoundError(path)
     return info.st_dev, info.st_ino
 
 
@@ -197,9 +194,7 @@ class Store:
         try:
             with store.translated():
                 if store._is_empty():
-                    raise CollectionNotFoundError(
-                        f"{path}: there is no collection here; make one with: grk ingest FOLDER"
-                    )
+                    raise CollectionNotFoundError(path)
             store._check_schema()
         except BaseException:
             store.close()

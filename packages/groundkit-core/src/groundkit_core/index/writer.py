@@ -34,6 +34,7 @@ __all__ = [
     "FileState",
     "Refusal",
     "Writer",
+    "disk_errors",
     "indexed_text",
     "key64",
     "open_writer",

@@ -51,7 +51,7 @@ def decode_as(data: bytes, encoding: str) -> str:
     try:
         text = data.decode(encoding)
     except (UnicodeError, LookupError, ValueError):
-        raise RefusedError(f"it does not decode as {ascii(encoding)[1:-1]}") from None
+        raise RefusedError(f"it does not decode as {encoding!a}") from None
     if "\0" in text:
         raise RefusedError("binary: it holds NUL characters")
     return text

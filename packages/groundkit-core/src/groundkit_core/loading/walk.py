@@ -64,8 +64,13 @@ class Walk:
         else:
             rules: list[_Rules] = []
             parts = self.below.split("/") if self.below else []
-            for depth in range(len(parts)):
-                rules = self._with_rules(rules, "/".join(parts[:depth]))
+            try:
+                for depth in range(len(parts)):
+                    rules = self._with_rules(rules, "/".join(parts[:depth]))
+            except OSError as error:
+                reason = f"unreadable ignore file: {error.strerror}"
+                self.problems.append(Problem(self.below, reason, folder=True))
+                return
             yield from self._beneath(str(start), self.below, rules)
 
     def _beneath(self, folder: str, relative: str, rules: list["_Rules"]) -> Iterator[FoundFile]:
@@ -140,40 +145,46 @@ class Walk:
     def _with_rules(self, rules: list["_Rules"], relative: str) -> list["_Rules"]:
         if not self.ignore:
             return rules
-        patterns: list[GitIgnoreSpecPattern] = []
+        patterns: list[_Pattern] = []
         for name in _IGNORE_FILES:
             path = self.root / relative / name
             if path.is_file():
                 lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
                 patterns += filter(None, map(_pattern, lines))
         prefix = f"{relative}/" if relative else ""
-        return [*rules, (prefix, patterns)]
+        return [*rules, (prefix, patterns[::-1])]
 
 
-_Rules = tuple[str, list[GitIgnoreSpecPattern]]
+_Pattern = tuple[bool, re.Pattern[str]]
+_Rules = tuple[str, list[_Pattern]]
 
 
-def _pattern(line: str) -> GitIgnoreSpecPattern | None:
-    """A line's pattern; None where it matches nothing, as for git."""
+def _pattern(line: str) -> _Pattern | None:
+    """Whether a line excludes, and what; None where it matches nothing, as for git."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
-            return GitIgnoreSpecPattern(line)
+            found = GitIgnoreSpecPattern(line)
     except (ValueError, re.error):
         return None
+    if found.include is None or found.regex is None:
+        return None
+    # pathspec also matches what stands beneath a match; we never go down there, and git lets a
+    # later pattern take back only what itself matches.
+    raw = found.regex.pattern
+    return found.include, re.compile(f"{raw}." if raw.endswith("/") else rf"(?:{raw})\Z")
 
 
 def _ignored(rules: list[_Rules], relative: str) -> bool:
-    """Whether the last pattern that matches the path itself, in the deepest file, excludes it."""
+    """Whether the last pattern to match, in the deepest file that has one, excludes the path.
+
+    A folder's path ends with `/`.
+    """
     for prefix, patterns in reversed(rules):
         below = relative[len(prefix) :]
-        for pattern in reversed(patterns):
-            found = pattern.match_file(below) if pattern.include is not None else None
-            # A match that ends before the path does is one of a folder above it.
-            if found is not None and (
-                not found.match.groupdict().get("ps_d") or found.match.end("ps_d") == len(below)
-            ):
-                return bool(pattern.include)
+        for excludes, regex in patterns:
+            if regex.search(below):
+                return excludes
     return False
 
 
