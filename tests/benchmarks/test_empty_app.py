@@ -21,5 +21,7 @@ def test_the_empty_app_says_what_grk_says(tmp_path: Path, arguments: list[str]) 
     script = tmp_path / "grk"
     script.write_text("from empty_app import main\nmain()\n", "utf-8")
     said = output(sys.executable, script, *arguments)
-    assert said == output(GRK, *arguments)
+    # The peer has the commands and their help, not their options.
+    grk = output(GRK, *arguments).splitlines()
+    assert said.splitlines() == [line for line in grk if not line.startswith("  --version")]
     assert "search" in said or "reindex" in said
