@@ -285,7 +285,7 @@ class Collection:
     def delete(self, *, lock_timeout: float = _LOCK_SECONDS) -> None:
         """Delete the collection's directory."""
         from groundkit_core.index.lock import writer_lock
-        from groundkit_core.index.writer import disk_errors
+        from groundkit_core.index.store import disk_errors
 
         self._must_exist()
         self.close()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from groundkit_core.errors import CollectionError
 from groundkit_core.index.bm25 import K1, B
+from groundkit_core.index.changes import indexed_text
 from groundkit_core.index.view import View
-from groundkit_core.index.writer import indexed_text
 
 __all__ = ["export_bm25s"]
 

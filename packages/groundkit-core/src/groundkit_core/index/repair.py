@@ -6,9 +6,10 @@ from pathlib import Path
 from groundkit_core.errors import CollectionCorruptError, SourceError
 from groundkit_core.ids import hash_bytes
 from groundkit_core.index.bm25s_bridge import stop_words
+from groundkit_core.index.changes import Change
 from groundkit_core.index.check import damaged_passages, damaged_segments, database_findings
 from groundkit_core.index.sync import chunked
-from groundkit_core.index.writer import Change, Writer
+from groundkit_core.index.writer import Writer
 from groundkit_core.loading.read import load_document
 from groundkit_core.retrieval.sources import FileReader
 from groundkit_core.terms import Analyzer

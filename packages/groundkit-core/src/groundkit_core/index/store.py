@@ -24,6 +24,7 @@ __all__ = [
     "SEGMENTS",
     "Manifest",
     "Store",
+    "disk_errors",
     "file_identity",
     "translated",
 ]
@@ -113,6 +114,18 @@ def translated(path: Path) -> Iterator[None]:
         raise CollectionCorruptError(
             f"{database}: damaged: its text does not decode; see grk doctor"
         ) from None
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Errors of the disk and of the database as groundkit's."""
+    try:
+        with translated(path):
+            yield
+    except OSError as error:
+        raise CollectionError(
+            f"{error.filename or path}: {error.strerror}; nothing was lost"
+        ) from error
 
 
 class Store:

@@ -13,8 +13,9 @@ from groundkit_core.contracts import Document, FileOutcome
 from groundkit_core.errors import IngestError, RefusedError, SourceError
 from groundkit_core.failpoints import reach
 from groundkit_core.ids import content_hash, hash_bytes
+from groundkit_core.index.changes import Change, FileState, Refusal
 from groundkit_core.index.roots import Target
-from groundkit_core.index.writer import Change, FileState, Refusal, Writer
+from groundkit_core.index.writer import Writer
 from groundkit_core.loading.formats import FORMATS, check_suffix, heading_title, media_format
 from groundkit_core.loading.read import load_document, read_file
 from groundkit_core.loading.walk import FoundFile, Problem, Walk

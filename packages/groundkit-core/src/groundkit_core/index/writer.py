@@ -1,93 +1,22 @@
 """Commits: segment files first, then one transaction that makes them and the rows live."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from groundkit_core.contracts import Chunk, Document
-from groundkit_core.errors import CollectionCorruptError, CollectionError
 from groundkit_core.failpoints import reach
 from groundkit_core.ids import content_hash
-from groundkit_core.index.lexical import ChunkKeys, build_arrays, count_terms
+from groundkit_core.index.changes import Change, Committed, FileState, Refusal, indexed_text
 from groundkit_core.index.lock import writer_lock
-from groundkit_core.index.merge import Part, due, merged
-from groundkit_core.index.segment_file import (
-    Array,
-    SegmentFile,
-    damaged_arrays,
-    open_segment,
-    sync_folder,
-    write_segment,
-)
-from groundkit_core.index.store import DATABASE, SEGMENTS, Manifest, Store, translated
+from groundkit_core.index.segment_file import sync_folder
+from groundkit_core.index.segments import Segments, WrittenSegment
+from groundkit_core.index.store import DATABASE, SEGMENTS, Manifest, Store, disk_errors
 from groundkit_core.terms import Analyzer
 
-__all__ = [
-    "Change",
-    "Committed",
-    "FileState",
-    "Refusal",
-    "Writer",
-    "disk_errors",
-    "indexed_text",
-    "key64",
-    "open_writer",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """What is remembered of a file so that an unchanged one need not be read."""
-
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    read_at_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A document as it shall stand: its chunks, and for files the root and state.
-
-    `afresh` replaces even the rows of passages that did not change.
-    """
-
-    document: Document
-    chunks: Sequence[Chunk]
-    hash: str
-    fingerprint: str
-    root: str | None = None
-    state: FileState | None = None
-    afresh: bool = False
-
-    def with_chunks(self, document: Document, chunks: Sequence[Chunk]) -> "Change":
-        """The same change with its document cut into chunks."""
-        return replace(self, document=document, chunks=chunks)
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A file that was refused for what it holds, and by which reader."""
-
-    source: str
-    root: str
-    state: FileState
-    fingerprint: str
-    reason: str
-
-
-@dataclass(slots=True)
-class Committed:
-    """How many passages a commit added and dropped."""
-
-    added: int = 0
-    dropped: int = 0
+__all__ = ["Writer", "open_writer"]
 
 
 @dataclass(slots=True)
@@ -96,30 +25,6 @@ class _Batch:
     moved: list[tuple[Any, ...]] = field(default_factory=list)
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """A segment file that no transaction names yet."""
-
-    file: SegmentFile
-    first_seq: int
-    chunks: int
-    terms: int
-
-
-_OURS = re.compile(r"[^.]+\.lex(\.tmp\d+)?")
-
-
-def indexed_text(title: str | None, headings: Sequence[str], content: str) -> str:
-    """What is searched of a passage: its title and headings count as its own words."""
-    above = [title] if title and title not in headings else []
-    return "\n".join([*above, *headings, content])
-
-
-def key64(hexadecimal: str) -> int:
-    """The head of a hash as a number that sorts alike."""
-    return int(hexadecimal[:16], 16)
 
 
 @contextmanager
@@ -139,18 +44,6 @@ def open_writer(path: Path, manifest: Manifest, timeout: float) -> Iterator["Wri
         yield writer
 
 
-@contextmanager
-def disk_errors(path: Path) -> Iterator[None]:
-    """Errors of the disk and of the database as groundkit's."""
-    try:
-        with translated(path):
-            yield
-    except OSError as error:
-        raise CollectionError(
-            f"{error.filename or path}: {error.strerror}; nothing was lost"
-        ) from error
-
-
 def _make_folders(path: Path) -> None:
     """Make a folder and those above it, each name durable."""
     if not path.is_dir():
@@ -167,7 +60,7 @@ class Writer:
         with store.read():
             self.manifest = store.manifest()
         self.analyzer = Analyzer(self.manifest.language, self.manifest.stop_words)
-        self._folder = store.path / SEGMENTS
+        self._segments = Segments(store)
 
     def commit(
         self,
@@ -199,13 +92,13 @@ class Writer:
             self._update_states(states)
             reach("commit.rows")
             if segment is not None:
-                self._add_segment(segment)
+                self._segments.add(segment)
             reach("commit.segment")
-            self._bury(batch.dropped)
+            self._segments.bury(batch.dropped)
             reach("commit.buried")
             self.store.set_meta(next_seq=next_seq, generation=self.store.meta("generation") + 1)
         reach("commit.done")
-        self.merge()
+        self._segments.merge()
         self.store.checkpoint()
         reach("checkpoint.done")
         return Committed(len(batch.rows), len(batch.dropped))
@@ -244,7 +137,7 @@ class Writer:
             self._reindex(analyzer, chunks_at_once)
 
     def _reindex(self, analyzer: Analyzer, chunks_at_once: int) -> None:
-        written: list[_Written] = []
+        written: list[WrittenSegment] = []
         last = 0
         while True:
             rows = self.store.rows(
@@ -261,13 +154,13 @@ class Writer:
                 indexed_text(title, json.loads(headings), content.decode("utf-8", "replace"))
                 for *_, title, headings, content in rows
             ]
-            written.append(self._build(texts, [row[:4] for row in rows], analyzer))
+            written.append(self._segments.build(texts, [row[:4] for row in rows], analyzer))
             reach("reindex.segment")
             last = rows[-1][0]
         with self.store.write():
-            self._drop_segments(seg for (seg,) in self.store.rows("SELECT seg FROM segment"))
+            self._segments.drop_all()
             for segment in written:
-                self._add_segment(segment)
+                self._segments.add(segment)
             self.store.set_meta(
                 analysis=analyzer.identity,
                 language=analyzer.language,
@@ -275,65 +168,18 @@ class Writer:
                 generation=self.store.meta("generation") + 1,
             )
         reach("reindex.swapped")
-        self.merge()
+        self._segments.merge()
         self.store.checkpoint()
-        self.sweep()
+        self._segments.sweep()
 
     def merge(self, *, everything: bool = False) -> None:
         """Merge the segments that are due, or all into one; scores stay as they are."""
         with disk_errors(self.store.path):
-            self._merge(everything=everything)
-
-    def _merge(self, *, everything: bool) -> None:
-        while True:
-            listed = self._segments()
-            sizes = [(part.live, len(part.dead)) for _, part in listed]
-            chosen = due(sizes)
-            if everything and (len(listed) > 1 or any(dead for _, dead in sizes)):
-                chosen = range(len(listed))
-            if chosen is None:
-                return
-            parts = [listed[index] for index in chosen]
-            self._check_whole([seg for seg, _ in parts])
-            arrays = merged([part for _, part in parts])
-            written = self._write(arrays)
-            reach("merge.written")
-            with self.store.write():
-                self._drop_segments(seg for seg, _ in parts)
-                self._add_segment(written)
-                self.store.set_meta(generation=self.store.meta("generation") + 1)
-            reach("merge.swapped")
-            self.sweep()
-
-    def _check_whole(self, segs: Sequence[int]) -> None:
-        """Refuse to copy damaged arrays under a fresh checksum."""
-        for seg in segs:
-            for row in self.store.rows(
-                "SELECT file, bytes, checksum FROM segment WHERE seg=?", seg
-            ):
-                if damaged_arrays(self._folder, SegmentFile(*row)):
-                    raise CollectionCorruptError(
-                        f"{self._folder / row[0]}: damaged; run: grk doctor --repair"
-                    )
-
-    def _segments(self) -> list[tuple[int, Part]]:
-        """Row numbers of the segments and their arrays, in order of `seq`."""
-        found = []
-        for seg, file, size, checksum, ordinals in self.store.rows(
-            "SELECT seg, file, bytes, checksum, ifnull(ordinals, x'') FROM segment "
-            "LEFT JOIN dead USING (seg) ORDER BY first_seq"
-        ):
-            arrays = open_segment(self._folder, SegmentFile(file, size, checksum))
-            found.append((seg, Part(arrays, np.frombuffer(ordinals, np.uint32))))
-        return found
+            self._segments.merge(everything=everything)
 
     def sweep(self) -> None:
         """Delete files that no generation names, as a killed writer leaves them."""
-        named = {file for (file,) in self.store.rows("SELECT file FROM segment")}
-        for path in self._folder.iterdir():
-            if _OURS.fullmatch(path.name) and path.name not in named and path.is_file():
-                reach("sweep.file")
-                path.unlink(missing_ok=True)
+        self._segments.sweep()
 
     def _document_rows(self, changes: Sequence[Change]) -> list[int]:
         """Row numbers of the documents; new ones are numbered after the highest ever used."""
@@ -372,52 +218,11 @@ class Writer:
         batch.dropped += [seq for seq, _ in held.values()]
         return next_seq
 
-    def _write_segment(self, batch: _Batch) -> "_Written | None":
+    def _write_segment(self, batch: _Batch) -> WrittenSegment | None:
         if not batch.rows:
             return None
         keys = [(seq, doc, digest, id_) for seq, id_, doc, *_, digest, _, _ in batch.rows]
-        return self._build(batch.texts, keys, self.analyzer)
-
-    def _build(
-        self, texts: Sequence[str], keys: Sequence[tuple[int, int, str, str]], analyzer: Analyzer
-    ) -> "_Written":
-        counts = count_terms(texts, analyzer)
-        seq, doc, content, id_ = zip(*keys, strict=True)
-        arrays = build_arrays(
-            counts,
-            ChunkKeys(
-                np.array(seq, np.uint64),
-                np.array(doc, np.uint32),
-                np.array([key64(value) for value in content], np.uint64),
-                np.array([key64(value) for value in id_], np.uint64),
-            ),
-        )
-        return self._write(arrays)
-
-    def _write(self, arrays: dict[str, Array]) -> "_Written":
-        seq, lengths = arrays["seq"], arrays["lengths"]
-        file = write_segment(self._folder, "lex", arrays)
-        return _Written(file, int(seq[0]), len(seq), int(lengths.sum()))
-
-    def _add_segment(self, written: "_Written") -> None:
-        file = written.file
-        self.store.connection.execute(
-            "INSERT INTO segment (kind, file, bytes, checksum, first_seq, chunks, terms) "
-            "VALUES ('lexical', ?, ?, ?, ?, ?, ?)",
-            (
-                file.file,
-                file.bytes,
-                file.checksum,
-                written.first_seq,
-                written.chunks,
-                written.terms,
-            ),
-        )
-
-    def _drop_segments(self, segs: Iterable[int]) -> None:
-        for seg in list(segs):
-            self.store.connection.execute("DELETE FROM segment WHERE seg=?", (seg,))
-            self.store.connection.execute("DELETE FROM dead WHERE seg=?", (seg,))
+        return self._segments.build(batch.texts, keys, self.analyzer)
 
     def _write_rows(
         self,
@@ -451,32 +256,6 @@ class Writer:
             "UPDATE document SET size=?, mtime_ns=?, ctime_ns=?, read_at_ns=? WHERE doc=?",
             [(s.size, s.mtime_ns, s.ctime_ns, s.read_at_ns, doc) for doc, s in states],
         )
-
-    def _bury(self, dropped: Sequence[int]) -> None:
-        """Note dropped chunks as dead in their segments; a wholly dead segment goes."""
-        if not dropped:
-            return
-        seqs = np.sort(np.array(dropped, np.uint64))
-        for seg, part in self._segments():
-            newly = _positions(part.arrays["seq"], seqs)
-            if not len(newly):
-                continue
-            dead = np.union1d(part.dead, newly).astype(np.uint32)
-            if len(dead) == len(part.arrays["seq"]):
-                self._drop_segments([seg])
-            else:
-                terms = int(part.arrays["lengths"][dead].sum())
-                self.store.connection.execute(
-                    "REPLACE INTO dead VALUES (?, ?, ?, ?)",
-                    (seg, dead.tobytes(), len(dead), terms),
-                )
-
-
-def _positions(held: Array, wanted: Array) -> Array:
-    """Where the wanted values stand in an ascending array."""
-    at = np.searchsorted(held, wanted)
-    at = at[at < len(held)]
-    return at[np.isin(held[at], wanted)].astype(np.uint32)
 
 
 def _document_row(doc: int, change: Change) -> tuple[Any, ...]:
