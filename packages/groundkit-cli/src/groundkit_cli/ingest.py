@@ -88,8 +88,11 @@ def ingest(
 
 
 @contextmanager
-def progress_bar() -> Iterator["Progress"]:
+def progress_bar() -> Iterator["Progress | None"]:
     """A bar on stderr where that is a terminal."""
+    if not (sys.stderr and sys.stderr.isatty()):
+        yield None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -101,7 +104,6 @@ def progress_bar() -> Iterator["Progress"]:
         TextColumn("files · {task.fields[chunks]} passages · {task.fields[rate]:.0f} files/s"),
         TimeElapsedColumn(),
         console=console,
-        disable=not (sys.stderr and sys.stderr.isatty()),
         transient=True,
     ) as bar:
         task = bar.add_task("ingest", total=None, chunks=0, rate=0.0)
