@@ -1,11 +1,28 @@
-"""Hold the coverage data to both floors of pyproject.toml."""
+"""Combine the coverage data of all processes and hold it to both floors of pyproject.toml."""
 
 import tomllib
 from pathlib import Path
 
-from coverage import Coverage
+from coverage import Coverage, CoverageData
+from coverage.exceptions import CoverageException
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def combine(folder: Path) -> None:
+    """Combine the data files in a folder; one that a killed process left half written is named."""
+    whole = CoverageData(basename=str(folder / ".coverage"))
+    for path in sorted(folder.glob(".coverage.*")):
+        part = CoverageData(basename=str(path))
+        try:
+            part.read()
+            whole.update(part)
+        except CoverageException:
+            print(f"left out {path.name}: its process was killed while it was written")
+        finally:
+            part.close()
+            path.unlink()
+    whole.close()
 
 
 def main() -> int:
@@ -16,6 +33,7 @@ def main() -> int:
         print(f"core_subset matches no file: {', '.join(stale)}")
         return 1
 
+    combine(ROOT)
     coverage = Coverage()
     coverage.load()
     print("core subset")
