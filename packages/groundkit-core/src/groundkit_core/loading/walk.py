@@ -60,7 +60,8 @@ class Walk:
             reason = "link that leads out of the root"
             self.problems.append(Problem(self.below, reason, folder=True))
         elif not start.is_dir():
-            yield from self._file(str(start), self.below, os.lstat(start))
+            if found := self._file(str(start), self.below, os.lstat(start)):
+                yield found
         else:
             rules: list[_Rules] = []
             parts = self.below.split("/") if self.below else []
@@ -83,8 +84,8 @@ class Walk:
             elif entry.is_dir(follow_symlinks=False):
                 if entry.path not in self.skip and not _ignored(rules, child + "/"):
                     stack.append(self._listed(entry.path, child, rules))
-            elif not _ignored(rules, child):
-                yield from self._entry(entry, child)
+            elif not (rules and _ignored(rules, child)) and (found := self._entry(entry, child)):
+                yield found
 
     def _listed(
         self, folder: str, relative: str, rules: list["_Rules"]
@@ -108,21 +109,21 @@ class Walk:
             if not entry.name.startswith(".") and entry.name not in _LEFT_OUT:
                 yield entry, prefix + entry.name, rules
 
-    def _entry(self, entry: "os.DirEntry[str]", relative: str) -> Iterator[FoundFile]:
+    def _entry(self, entry: "os.DirEntry[str]", relative: str) -> FoundFile | None:
         try:
             info = entry.stat(follow_symlinks=False)
         except OSError as error:
             self.problems.append(Problem(_shown(relative), f"unreadable: {error.strerror}"))
-            return
-        yield from self._file(entry.path, relative, info)
+            return None
+        return self._file(entry.path, relative, info)
 
-    def _file(self, path: str, relative: str, info: os.stat_result) -> Iterator[FoundFile]:
+    def _file(self, path: str, relative: str, info: os.stat_result) -> FoundFile | None:
         refuse = self.problems.append
         try:
             relative.encode()
         except UnicodeEncodeError:
             refuse(Problem(_shown(relative), "file name is not UTF-8"))
-            return
+            return None
         if stat.S_ISLNK(info.st_mode):
             reason = self._link_problem(path)
             if reason is not None:
@@ -130,7 +131,8 @@ class Walk:
         elif not stat.S_ISREG(info.st_mode):
             refuse(Problem(relative, "not a regular file"))
         else:
-            yield FoundFile(path, relative, info)
+            return FoundFile(path, relative, info)
+        return None
 
     def _link_problem(self, path: str) -> str | None:
         """Why a link is refused; one that stays inside is left out, its target stands anyway."""
