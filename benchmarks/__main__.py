@@ -12,6 +12,7 @@ from benchmarks.report import BenchmarkError, Report
 BENCHMARKS = {
     "core": "ingest and search of many documents, beside what they cannot do without",
     "quality": "lexical retrieval on labelled sets, beside bm25s",
+    "redaction": "values found and taken for more than they are, by kind",
     "startup": "one-shot commands, beside an empty app and bare imports",
 }
 
@@ -26,6 +27,8 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--json", type=Path, metavar="FILE", help="write the figures too")
         if name == "quality":
             command.add_argument("--set", dest="only", metavar="NAME", help="measure one set")
+        if name == "redaction":
+            command.add_argument("--write", action="store_true", help="write the table of the docs")
     return root
 
 

@@ -4,8 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from groundkit_cli.documents import CollectionList, Deleted, Failure, Findings, VerifyReport
+from groundkit_cli.documents import (
+    CollectionList,
+    Deleted,
+    DryRun,
+    Failure,
+    Findings,
+    VerifyReport,
+)
 from groundkit_core import CollectionInfo, IngestReport, SearchResponse
+from groundkit_providers.answer import AnswerReport
 from pydantic import TypeAdapter
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"
@@ -14,6 +22,8 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schema
 PRINTED: dict[str, Any] = {
     "search": SearchResponse,
     "ingest": IngestReport,
+    "answer": AnswerReport,
+    "answer-dry-run": DryRun,
     "verify": VerifyReport,
     "collections-list": CollectionList,
     "collections-show": CollectionInfo,

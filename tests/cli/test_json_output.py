@@ -8,6 +8,7 @@ import typer
 from groundkit_cli.app import app
 from groundkit_cli.documents import CollectionList, Deleted, Findings, VerifyReport
 from groundkit_core.contracts import CollectionInfo, IngestReport, SearchResponse
+from groundkit_providers.answer import AnswerReport
 from pydantic import BaseModel
 
 from tests.cli.shell import Shell
@@ -15,6 +16,10 @@ from tests.cli.shell import Shell
 COMMANDS: dict[str, tuple[tuple[str, ...], type[BaseModel]]] = {
     "ingest": (("ingest", "docs"), IngestReport),
     "search": (("search", "厨房 valve"), SearchResponse),
+    "answer": (
+        ("answer", "厨房 valve", "--chat-provider", "scripted", "--chat-script", "replies.json"),
+        AnswerReport,
+    ),
     "verify": (("verify",), VerifyReport),
     "doctor": (("doctor",), Findings),
     "collections list": (("collections", "list"), CollectionList),
@@ -38,16 +43,17 @@ def test_every_command_is_covered_here() -> None:
 
 
 @pytest.mark.parametrize(("args", "model"), COMMANDS.values(), ids=COMMANDS.keys())
-def test_one_document_of_its_model_in_utf8_and_nothing_on_stderr(
+def test_one_document_of_its_model_in_utf8_and_no_note_without_need(
     indexed: Shell, args: tuple[str, ...], model: type[BaseModel]
 ) -> None:
     indexed.write("docs/kitchen →.txt", "→ 厨房\n")
-    if args[0] == "search":
+    indexed.write("replies.json", '["→ [1]"]')
+    if args[0] in ("search", "answer"):
         indexed("ingest", "docs")
     ran = indexed(*args, "--json", env={"PYTHONIOENCODING": "cp1252"})
-    assert ran.err == ""
+    assert args[0] == "answer" or ran.err == ""
     assert model.model_validate_json(ran.out).model_dump(mode="json") == ran.json
-    if args[0] in ("ingest", "search"):
+    if args[0] in ("ingest", "search", "answer"):
         assert "→" in ran.out
 
 

@@ -15,6 +15,11 @@ TREE = {
     "CollectionLockedError": "CollectionError",
     "CollectionIncompatibleError": "CollectionError",
     "CollectionCorruptError": "CollectionError",
+    "ChatError": "GroundkitError",
+    "ChatProviderNotConfiguredError": "ChatError",
+    "QueryRewriteError": "GroundkitError",
+    "SynthesisError": "GroundkitError",
+    "JudgeError": "GroundkitError",
 }
 
 

@@ -1,3 +1,4 @@
+import ast
 import json
 import os
 import re
@@ -13,6 +14,12 @@ from pydantic import TypeAdapter
 from scripts import cli_page, schemas
 
 DOCS = Path(__file__).parents[2] / "docs"
+SCRIPTED = ["--chat-provider", "scripted", "--chat-script", "replies.json"]
+REPLIES = [
+    "There is no hose [1].",
+    '{"faithful": false, "unsupported_claims": ["no hose"], "reasoning": "No."}',
+]
+REFUSALS = "how-to/why-it-refused.md"
 REFRESH = "run: hatch run python -m scripts.refresh_docs"
 
 
@@ -57,6 +64,9 @@ def test_every_schema_is_linked() -> None:
         ("search", ["search", "hose"], 0),
         ("verify", ["verify"], 1),
         ("verify", ["verify", "saved.json"], 1),
+        ("answer", ["answer", "hose", *SCRIPTED, "--judge"], 0),
+        ("answer", ["answer", "pumps", *SCRIPTED], 0),
+        ("answer-dry-run", ["answer", "hose", "--dry-run"], 0),
         ("doctor", ["doctor"], 0),
         ("doctor", ["doctor", "--repair"], 0),
         ("collections-list", ["collections", "list"], 0),
@@ -66,6 +76,8 @@ def test_every_schema_is_linked() -> None:
         ("collections-delete", ["collections", "delete", "default", "--yes"], 0),
         ("error", ["search", "hose", "--collection", "other"], 3),
         ("error", ["search", " "], 2),
+        ("error", ["answer", "hose", "--chat-provider", "scripted"], 4),
+        ("error", ["answer", "zeppelin", *SCRIPTED], 5),
     ],
     ids=str,
 )
@@ -76,6 +88,7 @@ def test_output_is_what_the_schema_says(
     folder.mkdir()
     (folder / "a.md").write_text("# Hoses\n\nA hose holds 7 bar.\n\n# Pumps\n\nNo hose here.\n")
     (folder / "b.pdf").write_text("%PDF-1.7")
+    (tmp_path / "replies.json").write_text(json.dumps(REPLIES))
     assert grk(tmp_path, "ingest", "folder").returncode == 1
     (tmp_path / "saved.json").write_text(grk(tmp_path, "search", "hose", "--json").stdout)
     (folder / "a.md").write_text("# Hoses\n\nA hose holds 9 bar.\n\n# Pumps\n\nNo hose here.\n")
@@ -119,3 +132,27 @@ def test_the_languages_said_to_have_stop_words_have_them() -> None:
     names = re.findall("[A-Z][a-z]+", said[1])
     assert len(names) > 10
     assert [name for name in names if not stop_words(name.lower())] == []
+
+
+def said(node: ast.AST) -> str:
+    """A string that a program writes, with `…` for what it fills in."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(said(part) for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else "…"
+
+
+def test_every_refusal_that_is_explained_is_one_that_the_program_makes() -> None:
+    sources = [
+        path.read_text(encoding="utf-8")
+        for package in ("providers", "cli")
+        for path in (DOCS.parent / "packages" / f"groundkit-{package}" / "src").rglob("*.py")
+    ]
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
+    strings = [said(node) for node in nodes if isinstance(node, ast.JoinedStr | ast.Constant)]
+    tables = re.findall(
+        r"^\| message \|.*\n(?:\|.*\n)+", (DOCS / REFUSALS).read_text("utf-8"), re.M
+    )
+    rows = [line.split(" | ")[0] for part in tables for line in part.splitlines()[2:]]
+    messages = [message for row in rows for message in re.findall("`(.+?)`", row)]
+    assert len(tables) == 6
+    assert [one for one in messages if not any(one in string for string in strings)] == []

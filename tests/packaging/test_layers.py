@@ -58,6 +58,11 @@ def test_only_providers_may_reach_the_network(package: str) -> None:
     assert package_offences(package, NETWORK) == {}
 
 
+def test_one_module_of_providers_reaches_the_network() -> None:
+    found = package_offences("providers", NETWORK | {"httpcore", "asyncio.streams", "ssl"})
+    assert found == {"groundkit_providers/http.py": {"httpx", "socket", "ssl", "urllib.request"}}
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [

@@ -2,7 +2,7 @@ import subprocess
 import sys
 from importlib.resources import files
 
-REFUSED = ["groundkit_evals", "groundkit_cli", "httpx"]
+REFUSED = ["groundkit_evals", "groundkit_cli"]
 
 
 def test_the_package_imports_alone() -> None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from groundkit_cli import collections, doctor, ingest, search, verify
+from groundkit_cli import answer, collections, doctor, ingest, search, verify
 
 __all__ = ["app"]
 
@@ -36,6 +36,7 @@ def grk(
 
 app.command("ingest")(ingest.ingest)
 app.command("search")(search.search)
+app.command("answer")(answer.answer)
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
 app.add_typer(collections.app, name="collections")

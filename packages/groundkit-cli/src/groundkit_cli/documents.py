@@ -8,6 +8,7 @@ __all__ = [
     "CollectionList",
     "Counts",
     "Deleted",
+    "DryRun",
     "Failure",
     "Findings",
     "NotVerified",
@@ -46,6 +47,15 @@ class CollectionList(Contract):
 
     collections: tuple[CollectionInfo, ...]
     unusable: tuple[str, ...]
+
+
+class DryRun(Contract):
+    """The one request that `grk answer` would make; the key is no part of it."""
+
+    schema_version: Literal[1] = 1
+    url: str
+    body: dict[str, object]
+    estimated_tokens: int
 
 
 class Deleted(Contract):

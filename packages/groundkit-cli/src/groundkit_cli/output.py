@@ -127,7 +127,12 @@ def emit_failure(kind: str, message: str, code: int) -> None:
 
 
 def exit_code(error: Exception) -> int:
-    """2 for usage and configuration, 3 for trouble with the index or a source."""
-    from groundkit_core.errors import ConfigurationError, RetrievalError
+    """2 for usage and configuration, 4 for a provider, 5 for a rejected reply, 3 for the rest."""
+    from groundkit_core import errors
 
-    return 2 if isinstance(error, ConfigurationError | RetrievalError) else 3
+    if isinstance(error, errors.ConfigurationError | errors.RetrievalError):
+        return 2
+    if isinstance(error, errors.ChatError):
+        return 4
+    rejected = errors.SynthesisError | errors.QueryRewriteError | errors.JudgeError
+    return 5 if isinstance(error, rejected) else 3

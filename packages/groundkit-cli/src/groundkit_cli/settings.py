@@ -15,10 +15,29 @@ __all__ = ["Settings", "load_settings", "open_collection"]
 PREFIX = "GROUNDKIT__"
 PROJECT_FILE = "groundkit.toml"
 _DEFAULTS: dict[str, Any] = {"index": {"dir": ".groundkit", "collection": "default"}}
-_KEYS = {
+_Keys = dict[str, set[str]]
+_PROJECT_KEYS: _Keys = {
     "index": {"dir", "collection", "language"},
     "chunking": {"strategy", "size", "overlap", "unit"},
 }
+_KEYS: _Keys = _PROJECT_KEYS | {
+    "chat": {
+        "provider",
+        "model_name",
+        "base_url",
+        "api_key_env",
+        "temperature",
+        "max_output_tokens",
+        "timeout_seconds",
+        "allow_private_endpoint",
+        "token_limit_param",
+        "send_temperature",
+    },
+    "redaction": {"names", "patterns", "detect_names"},
+}
+
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
+_TRUTHS = {"allow_private_endpoint", "detect_names", "send_temperature"}
 
 # A folder that came from elsewhere must not decide where texts or secrets go.
 _ELSEWHERE = "; what else there is belongs in {}, the environment or a flag"
@@ -31,6 +50,8 @@ class Settings:
         self.index_dir = Path(values["index"]["dir"]).expanduser()
         self.collection: str = values["index"]["collection"]
         self.language: str | None = values["index"].get("language")
+        self.chat = values.get("chat", {})
+        self.redaction = values.get("redaction", {})
         self._chunking = values.get("chunking")
 
     def chunking(self, **flags: Any) -> "ChunkingConfig | None":
@@ -49,8 +70,8 @@ def load_settings() -> Settings:
     """Settings from the environment, the user's file and the project's."""
     values = {section: dict(keys) for section, keys in _DEFAULTS.items()}
     layers = (
-        _from_file(Path(PROJECT_FILE), _ELSEWHERE.format(user_file())),
-        _from_file(user_file(), ""),
+        _from_file(Path(PROJECT_FILE), _PROJECT_KEYS, _ELSEWHERE.format(user_file())),
+        _from_file(user_file(), _KEYS, ""),
         _from_environment(),
     )
     for layer in layers:
@@ -72,7 +93,7 @@ def _chunking(where: str, keys: dict[str, Any]) -> "ChunkingConfig":
         raise ConfigurationError(f"{where}: {key}: {first['msg']}") from None
 
 
-def _from_file(path: Path, hint: str) -> dict[str, dict[str, Any]]:
+def _from_file(path: Path, allowed: _Keys, hint: str) -> dict[str, dict[str, Any]]:
     if not path.is_file():
         return {}
     import tomllib
@@ -86,7 +107,7 @@ def _from_file(path: Path, hint: str) -> dict[str, dict[str, Any]]:
     for section, keys in found.items():
         if not isinstance(keys, dict):
             raise ConfigurationError(f"{path}: {section!r} must be a section, [{section}]")
-        _check(str(path), section, keys, hint)
+        _check(str(path), section, keys, allowed, hint)
     return found
 
 
@@ -100,23 +121,26 @@ def _from_environment() -> dict[str, dict[str, Any]]:
             if not divided:
                 raise ConfigurationError(f"{name}: it must be {PREFIX}SECTION__KEY")
             number = key in ("size", "overlap") and text.isascii() and text.isdigit()
-            value = int(text) if number else text
-            _check(name, section, {key: value}, "")
+            value: int | bool | str = int(text) if number else text
+            if key in _TRUTHS and text.lower() in _TRUTH:
+                value = _TRUTH[text.lower()]
+            _check(name, section, {key: value}, _KEYS, "")
             found.setdefault(section, {})[key] = value
     return found
 
 
-def _check(where: str, section: str, keys: dict[str, Any], hint: str) -> None:
+def _check(where: str, section: str, keys: dict[str, Any], allowed: _Keys, hint: str) -> None:
     from groundkit_core.errors import ConfigurationError
 
-    known = ", ".join(f"{s}.{k}" for s, names in _KEYS.items() for k in sorted(names))
-    unknown = [f"{section}.{key}" for key in keys if key not in _KEYS.get(section, ())]
-    if unknown or section not in _KEYS:
+    known = ", ".join(f"{s}.{k}" for s, names in allowed.items() for k in sorted(names))
+    unknown = [f"{section}.{key}" for key in keys if key not in allowed.get(section, ())]
+    if unknown or section not in allowed:
         what = unknown[0] if unknown else f"section [{section}]"
         raise ConfigurationError(f"{where}: unknown setting {what}; it may set {known}{hint}")
     if section == "chunking":
         _chunking(where, keys)
-        return
+    if section != "index":
+        return  # checked by the model that takes them
     for key, value in keys.items():
         if not isinstance(value, str) or not value or "\0" in value:
             raise ConfigurationError(f"{where}: {section}.{key} must be a string that is not empty")

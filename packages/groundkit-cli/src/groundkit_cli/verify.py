@@ -1,9 +1,10 @@
 """`grk verify`."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -13,7 +14,7 @@ from groundkit_cli.search import place
 from groundkit_cli.settings import open_collection
 
 if TYPE_CHECKING:
-    from groundkit_core.contracts import Citation, SearchResponse, Verification
+    from groundkit_core.contracts import Citation, Verification
     from groundkit_core.index.collection import Collection
 
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def verify(
     file: Annotated[
         Path | None,
-        typer.Argument(help="What `grk search --json` printed; all passages if not given."),
+        typer.Argument(help="What search or answer --json printed; all passages if not given."),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on moved passages too.")] = False,
     index_dir: IndexDir = None,
@@ -31,12 +32,12 @@ def verify(
 ) -> None:
     """Check citations against their sources."""
     saved = _saved(file) if file is not None else None
-    name = collection or (saved.collection if saved else None)
-    found = open_collection(index_dir, name, parse_roots(root))
+    named = saved.collection if saved and not collection else collection
+    found = open_collection(index_dir, named, parse_roots(root))
     failing = {"drifted", "unresolvable"} | ({"moved"} if strict else set())
     counts: Counter[str] = Counter()
     listed: list[tuple[Citation, Verification]] = []
-    for citation, verdict in verdicts(found, saved):
+    for citation, verdict in verdicts(found, saved.cited if saved else None):
         counts[verdict.status] += 1
         if verdict.status == "verified":
             continue
@@ -64,39 +65,62 @@ def verify(
         raise typer.Exit(1)
 
 
+class Saved(NamedTuple):
+    """The citations of a saved document with their passages, and its collection if it says."""
+
+    cited: "list[tuple[Citation, str | None]]"
+    collection: str | None
+
+
 def verdicts(
-    collection: "Collection", saved: "SearchResponse | None"
+    collection: "Collection", cited: "list[tuple[Citation, str | None]] | None"
 ) -> Iterator[tuple["Citation", "Verification"]]:
-    """Citations with their verdicts: of a saved response, or of the whole collection."""
-    if saved is not None:
-        cited = [
-            (citation, result.content)
-            for result in saved.results
-            for citation in (result.citation, *result.copies)
-        ]
-        pairs = zip(cited, collection.verify_all(cited), strict=True)
-        yield from ((citation, verdict) for (citation, _), verdict in pairs)
-        return
-    for passages in collection.passages():
+    """Citations with their verdicts: those given, or those of the whole collection."""
+    for passages in [cited] if cited is not None else collection.passages():
         pairs = zip(passages, collection.verify_all(passages), strict=True)
         yield from ((citation, verdict) for (citation, _), verdict in pairs)
 
 
-def _saved(file: Path) -> "SearchResponse":
-    from groundkit_core.contracts import SearchResponse
-    from groundkit_core.errors import ConfigurationError, SourceError
+def _saved(file: Path) -> Saved:
+    from groundkit_core.errors import ConfigurationError, SourceError, SynthesisError
     from pydantic import ValidationError
 
+    problem = ""
     try:
-        return SearchResponse.model_validate_json(file.read_bytes())
+        text = file.read_bytes()
+        return _of_answer(text) if re.search(rb'"answer"\s*:', text) else _of_search(text)
     except OSError as error:
         raise SourceError(f"{file}: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ConfigurationError(
-            f"{file}: not a saved search response: {where} {first['msg']}"
-        ) from None
+        problem = f"{'.'.join(map(str, first['loc']))} {first['msg']}"
+    except SynthesisError as error:
+        problem = str(error)
+    raise ConfigurationError(f"{file}: not a saved search response or answer: {problem}")
+
+
+def _of_search(text: bytes) -> Saved:
+    from groundkit_core.contracts import SearchResponse
+
+    saved = SearchResponse.model_validate_json(text)
+    cited: list[tuple[Citation, str | None]] = [
+        (citation, result.content)
+        for result in saved.results
+        for citation in (result.citation, *result.copies)
+    ]
+    return Saved(cited, saved.collection)
+
+
+def _of_answer(text: bytes) -> Saved:
+    from groundkit_core.errors import SynthesisError
+    from groundkit_providers.answer import AnswerReport
+    from groundkit_providers.markers import cited_numbers
+
+    saved = AnswerReport.model_validate_json(text)
+    results = [saved.results[n - 1] for n in cited_numbers(saved.answer, len(saved.results))]
+    if tuple(result.citation for result in results) != saved.citations:
+        raise SynthesisError("its markers and its citations disagree")
+    return Saved([(result.citation, result.content) for result in results], None)
 
 
 def _line(citation: "Citation", verdict: "Verification") -> str:

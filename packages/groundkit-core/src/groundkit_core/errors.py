@@ -1,6 +1,8 @@
 """The errors groundkit raises, shaped by what the caller does next."""
 
 __all__ = [
+    "ChatError",
+    "ChatProviderNotConfiguredError",
     "CollectionCorruptError",
     "CollectionError",
     "CollectionIncompatibleError",
@@ -9,9 +11,12 @@ __all__ = [
     "ConfigurationError",
     "GroundkitError",
     "IngestError",
+    "JudgeError",
+    "QueryRewriteError",
     "RefusedError",
     "RetrievalError",
     "SourceError",
+    "SynthesisError",
 ]
 
 
@@ -60,3 +65,23 @@ class CollectionIncompatibleError(CollectionError):
 
 class CollectionCorruptError(CollectionError):
     """A file of the collection is damaged or missing."""
+
+
+class ChatError(GroundkitError):
+    """A model could not be reached, or what it sent is no complete answer."""
+
+
+class ChatProviderNotConfiguredError(ChatError):
+    """A chat provider lacks something that only its user can give: a model, a key, a script."""
+
+
+class QueryRewriteError(GroundkitError):
+    """A model's rewrite of a query was rejected."""
+
+
+class SynthesisError(GroundkitError):
+    """There was nothing to answer from, or a model's answer was rejected."""
+
+
+class JudgeError(GroundkitError):
+    """A model's verdict was rejected."""

@@ -13,9 +13,21 @@ from groundkit_core.index import bm25
 from groundkit_core.index.view import View
 from groundkit_core.terms import term_hash
 
-__all__ = ["Query", "citation_of", "passages", "search"]
+__all__ = ["Query", "check_query", "citation_of", "passages", "search"]
 
 Row = tuple[Any, ...]
+
+
+def check_query(text: str) -> None:
+    """Refuse a query that nothing can search for: blank, over-long or no Unicode."""
+    if not text.strip():
+        raise RetrievalError("the query is empty")
+    if len(text) > MAX_QUERY_LEN:
+        raise RetrievalError(f"the query has {len(text)} characters, the limit is {MAX_QUERY_LEN}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise RetrievalError("the query is not valid Unicode") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +40,7 @@ class Query:
     all_copies: bool = False
 
     def __post_init__(self) -> None:
-        if not self.text.strip():
-            raise RetrievalError("the query is empty")
-        if len(self.text) > MAX_QUERY_LEN:
-            raise RetrievalError(
-                f"the query has {len(self.text)} characters, the limit is {MAX_QUERY_LEN}"
-            )
-        try:
-            self.text.encode()
-        except UnicodeEncodeError:
-            raise RetrievalError("the query is not valid Unicode") from None
+        check_query(self.text)
         if self.top_k is not None and not 1 <= self.top_k <= MAX_TOP_K:
             raise RetrievalError(f"top_k is {self.top_k}, it must be 1 to {MAX_TOP_K}")
         if self.mode != "bm25":
