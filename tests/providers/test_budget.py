@@ -21,8 +21,13 @@ STATUSES: list[VerificationStatus | None] = [None, "verified", "moved", "drifted
         ("a", 1),
         ("ab", 1),
         ("abc", 2),
-        ("a b", 2),
-        ("a\nb", 1 + 1),
+        ("a b", 3),
+        ("a\nb", 3),
+        ("ab\ncd ef", 5),
+        ("aB", 2),
+        ("x" * 20, 10),
+        ("x" * 21, 21),
+        ("9f8abc", 6),
         ("12.5", 4),
         ("é", 2),
         ("茶", 3),
@@ -31,7 +36,7 @@ STATUSES: list[VerificationStatus | None] = [None, "verified", "moved", "drifted
         ("Hose 7!", 3 + 2),
     ],
 )
-def test_letters_and_spaces_are_half_a_token_and_all_else_is_bytes(text: str, tokens: int) -> None:
+def test_plain_words_and_spaces_are_half_and_all_else_is_bytes(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
 
 
