@@ -53,6 +53,18 @@ def test_no_package_imports_a_layer_above(package: str) -> None:
     assert package_offences(package, ABOVE[package]) == {}
 
 
+IMPORTERS = {
+    "bm25s": {"groundkit_core/index/bm25s_bridge.py"},
+    "faiss": {"groundkit_core/index/faiss_bridge.py"},
+    "onnxruntime": {
+        "groundkit_core/embedders/onnx_graph.py",
+        "groundkit_core/rerankers/onnx.py",
+    },
+    "safetensors": {"groundkit_core/embedders/static.py"},
+    "wordllama": set[str](),  # it is found, not imported: it would bring an HTTP client
+}
+
+
 @pytest.mark.parametrize("package", ["core", "evals", "cli"])
 def test_only_providers_may_reach_the_network(package: str) -> None:
     assert package_offences(package, NETWORK) == {}
@@ -61,6 +73,12 @@ def test_only_providers_may_reach_the_network(package: str) -> None:
 def test_one_module_of_providers_reaches_the_network() -> None:
     found = package_offences("providers", NETWORK | {"httpcore", "asyncio.streams", "ssl"})
     assert found == {"groundkit_providers/http.py": {"httpx", "socket", "ssl", "urllib.request"}}
+
+
+@pytest.mark.parametrize("library", IMPORTERS)
+def test_a_library_that_moves_is_imported_in_as_few_modules_as_can_be(library: str) -> None:
+    found = [path for package in ABOVE for path in package_offences(package, {library})]
+    assert set(found) == IMPORTERS[library]
 
 
 @pytest.mark.parametrize(

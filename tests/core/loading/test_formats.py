@@ -81,7 +81,7 @@ def zipped() -> bytes:
         (b"\xff\xd8\xff\xe0", "JPEG image"),
         (b"GIF89a\x01\x00", "GIF image"),
         (zipped(), "Zip archive"),
-        (gzip.compress(b"hello"), "archive"),
+        (gzip.compress(b"hello", mtime=0), "archive"),
         (b"\x7fELF\x02", "program"),
         (b"SQLite format 3\0", "database"),
     ],

@@ -47,6 +47,7 @@ def test_a_response_says_all_there_is_to_say(tmp_path: Path) -> None:
         "title": "Manual",
         "verification": None,
         "copies": (),
+        "components": {},
         "citation": {
             "document_id": document,
             "chunk_id": chunk_id(document, content, 0),

@@ -14,6 +14,7 @@ __all__ = [
     "Chunk",
     "Citation",
     "CollectionInfo",
+    "Component",
     "Contract",
     "Document",
     "FileOutcome",
@@ -127,8 +128,19 @@ class Verification(Contract):
     places: tuple[Span, ...] = ()
 
 
+class Component(Contract):
+    """A result's place and score in one of the rankings that made its own."""
+
+    rank: int
+    score: float
+
+
 class RetrievalResult(Contract):
-    """One passage found, with its score, its citation and the other places that hold its text."""
+    """One passage found, with its score, its citation and the other places that hold its text.
+
+    `components` holds its places in the rankings that were fused or reordered: `bm25`, `dense`,
+    `rerank`.
+    """
 
     rank: int
     score: float
@@ -137,6 +149,7 @@ class RetrievalResult(Contract):
     citation: Citation
     verification: Verification | None = None
     copies: tuple[Citation, ...] = ()
+    components: dict[str, Component] = {}
 
 
 class SearchResponse(Contract):
@@ -152,7 +165,10 @@ class SearchResponse(Contract):
 
 
 class CollectionInfo(Contract):
-    """What a collection holds and how it was made; `bytes` is its size on disk."""
+    """What a collection holds and how it was made; `bytes` is its size on disk.
+
+    `vector_index` says how its vectors are searched: by an exact `scan`, or along a `graph`.
+    """
 
     name: str
     path: str
@@ -165,6 +181,9 @@ class CollectionInfo(Contract):
     language: str
     analysis: str
     chunking: ChunkingConfig
+    embedding: str | None = None
+    vectors: int = 0
+    vector_index: Literal["scan", "graph", "scan and graph"] | None = None
     roots: dict[str, str]
 
 
@@ -181,7 +200,8 @@ class FileOutcome(Contract):
 class IngestReport(Contract):
     """What one run did: counts of sources and passages, and each source that changed.
 
-    `read` counts files whose bytes were read; `added` and `dropped` count passages.
+    `read` counts files whose bytes were read; `added` and `dropped` count passages, `embedded`
+    texts that were given a vector.
     """
 
     schema_version: Literal[1] = 1
@@ -191,6 +211,7 @@ class IngestReport(Contract):
     read: int = 0
     added: int = 0
     dropped: int = 0
+    embedded: int = 0
     documents: int = 0
     chunks: int = 0
     files: tuple[FileOutcome, ...] = ()

@@ -9,11 +9,14 @@ __all__ = [
     "CollectionLockedError",
     "CollectionNotFoundError",
     "ConfigurationError",
+    "EmbeddingError",
+    "EmbeddingProviderNotConfiguredError",
     "GroundkitError",
     "IngestError",
     "JudgeError",
     "QueryRewriteError",
     "RefusedError",
+    "RerankerNotConfiguredError",
     "RetrievalError",
     "SourceError",
     "SynthesisError",
@@ -65,6 +68,25 @@ class CollectionIncompatibleError(CollectionError):
 
 class CollectionCorruptError(CollectionError):
     """A file of the collection is damaged or missing."""
+
+
+class EmbeddingError(GroundkitError):
+    """An embedder could not be reached, or what it gave are no usable vectors.
+
+    `place` counts the texts of the call from 1 and is that of the one at fault, where one is.
+    """
+
+    def __init__(self, message: str, *, place: int | None = None) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+class EmbeddingProviderNotConfiguredError(EmbeddingError):
+    """An embedder lacks something that only its user can give: an extra, a model, a key."""
+
+
+class RerankerNotConfiguredError(GroundkitError):
+    """A reranker lacks something that only its user can give: an extra, a model."""
 
 
 class ChatError(GroundkitError):

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from groundkit_core.contracts import Chunk, Document
+from groundkit_core.ids import content_hash
+from groundkit_core.terms import count_words
 
-__all__ = ["Change", "Committed", "FileState", "Refusal", "indexed_text"]
+__all__ = ["Change", "Committed", "FileState", "Refusal", "embed_key", "indexed_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,11 @@ class Committed:
 
     added: int = 0
     dropped: int = 0
+
+
+def embed_key(text: str) -> str:
+    """What a text that is embedded goes by; the empty string for one without a word."""
+    return content_hash(text) if count_words(text) else ""
 
 
 def indexed_text(title: str | None, headings: Sequence[str], content: str) -> str:

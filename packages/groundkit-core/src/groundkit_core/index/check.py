@@ -7,6 +7,7 @@ from pathlib import Path
 from groundkit_core.errors import CollectionCorruptError, CollectionIncompatibleError
 from groundkit_core.ids import content_hash
 from groundkit_core.index.segment_file import SegmentFile, damaged_arrays
+from groundkit_core.index.spaces import vector_findings
 from groundkit_core.index.store import SEGMENTS, Store
 from groundkit_core.retrieval.search import citation_of
 
@@ -23,10 +24,13 @@ def check(path: Path) -> Iterator[str]:
     try:
         with store.read():
             yield from database_findings(store)
-            yield from damaged_segments(store)
+            damaged = list(damaged_segments(store))
+            yield from damaged
             for source, id_ in damaged_passages(store):
                 yield f"passage {id_} of {source}: its text does not match its hash"
             yield from _rows(store)
+            if not damaged:
+                yield from _vectors(store)
     except CollectionCorruptError as error:
         yield str(error)
     finally:
@@ -40,10 +44,11 @@ def database_findings(store: Store) -> Iterator[str]:
             yield f"{store.path / 'collection.db'}: {finding}"
 
 
-def damaged_segments(store: Store) -> Iterator[str]:
+def damaged_segments(store: Store, where: str = "true") -> Iterator[str]:
     """Segment files that are missing, cut or changed."""
     folder = store.path / SEGMENTS
-    for file, size, checksum in store.rows("SELECT file, bytes, checksum FROM segment"):
+    listed = f"SELECT file, bytes, checksum FROM segment WHERE {where}"
+    for file, size, checksum in store.rows(listed):
         if not isinstance(file, str):
             yield f"{store.path}: the list of segments is damaged"
             continue
@@ -76,6 +81,13 @@ def damaged_passages(store: Store) -> Iterator[tuple[str, str]]:
             yield source, id_
 
 
+def _vectors(store: Store) -> Iterator[str]:
+    try:
+        yield from vector_findings(store)
+    except (TypeError, ValueError):
+        yield f"{store.path}: the list of vectors is damaged"
+
+
 def _rows(store: Store) -> Iterator[str]:
     """Settings, rows and counts that do not fit together."""
     store.manifest()
@@ -93,7 +105,15 @@ def _rows(store: Store) -> Iterator[str]:
         yield f"{store.path}: {lost} passages belong to no document"
     live = store.rows("SELECT count(*) FROM chunk")[0][0]
     listed = store.rows(
-        "SELECT ifnull(sum(chunks), 0) - (SELECT ifnull(sum(chunks), 0) FROM dead) FROM segment"
+        "SELECT ifnull(sum(segment.chunks), 0) - ifnull(sum(dead.chunks), 0) "
+        "FROM segment LEFT JOIN dead USING (seg) WHERE kind='lexical'"
     )[0][0]
     if live != listed:
         yield f"{store.path}: {live} passages, but its segments list {listed}"
+    vectors = store.rows("SELECT count(*) FROM vector")[0][0]
+    listed = store.rows(
+        "SELECT ifnull(sum(segment.chunks), 0) - ifnull(sum(dead.chunks), 0) "
+        "FROM segment LEFT JOIN dead USING (seg) WHERE kind<>'lexical'"
+    )[0][0]
+    if vectors != listed:
+        yield f"{store.path}: {vectors} vectors, but its segments list {listed}"

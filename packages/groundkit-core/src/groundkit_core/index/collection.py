@@ -3,10 +3,12 @@
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
+from groundkit_core.blocking import result_of
 from groundkit_core.config import ChunkingConfig
 from groundkit_core.contracts import (
     Citation,
@@ -17,22 +19,27 @@ from groundkit_core.contracts import (
     SearchResponse,
     Verification,
 )
-from groundkit_core.errors import CollectionNotFoundError, ConfigurationError
+from groundkit_core.embedding import EmbeddingIdentity, EmbeddingProtocol, identity_of
+from groundkit_core.errors import CollectionNotFoundError, ConfigurationError, RetrievalError
 from groundkit_core.failpoints import reach
 from groundkit_core.index.roots import recorded_roots
 from groundkit_core.index.store import DATABASE, file_identity
 from groundkit_core.index.view import Reader, View
 from groundkit_core.retrieval import search as searching
+from groundkit_core.retrieval.legs import Fusion
 from groundkit_core.retrieval.sources import SourceReader, SourceRouter
 from groundkit_core.retrieval.verify import Cited, held_passages, resolve_all, with_verdicts
+from groundkit_core.vectors import unit_vectors
 
 if TYPE_CHECKING:
+    from groundkit_core.index.backfill import Embedded, EmbedProgress
     from groundkit_core.index.sync import Progress
 
 __all__ = ["Collection", "collection_name", "is_collection_name"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _LOCK_SECONDS = 60.0
+_COUNT_VECTORS = "SELECT count(*) FROM vector JOIN space USING (space) WHERE active"
 
 
 def is_collection_name(name: str) -> bool:
@@ -53,7 +60,8 @@ def collection_name(name: str) -> str:
 class Collection:
     """A searchable set of documents in one directory.
 
-    `reader` reads sources that are no files; `roots` re-points labels at other folders.
+    `reader` reads sources that are no files; `roots` re-points labels at other folders;
+    `embedder` makes the vectors of the modes `dense` and `hybrid`.
     """
 
     def __init__(
@@ -62,10 +70,12 @@ class Collection:
         *,
         reader: SourceReader | None = None,
         roots: Mapping[str, Path] | None = None,
+        embedder: EmbeddingProtocol | None = None,
     ) -> None:
         self.path = path.with_name(collection_name(path.name))
         self._reader = Reader(path)
         self._source_reader = reader
+        self.embedder = embedder
         self._given_roots = {label: Path(root) for label, root in (roots or {}).items()}
 
     @classmethod
@@ -75,9 +85,10 @@ class Collection:
         *,
         reader: SourceReader | None = None,
         roots: Mapping[str, Path] | None = None,
+        embedder: EmbeddingProtocol | None = None,
     ) -> Self:
         """The collection at a path; nothing is touched before the first read or write."""
-        return cls(Path(path).absolute(), reader=reader, roots=roots)
+        return cls(Path(path).absolute(), reader=reader, roots=roots, embedder=embedder)
 
     @property
     def name(self) -> str:
@@ -112,13 +123,32 @@ class Collection:
         mode: SearchMode = "bm25",
         verify: bool = False,
         all_copies: bool = False,
+        fusion: Fusion | None = None,
     ) -> SearchResponse:
         """The best passages for a query, best first.
 
         `verify` reads the sources again and labels each result; `all_copies` lists passages with
-        the same text one by one.
+        the same text one by one; `fusion` weighs words and vectors against each other.
         """
-        asked = searching.Query(query, top_k, mode, all_copies)
+        asked = searching.Query(query, top_k, mode, all_copies, fusion=fusion or Fusion())
+        if mode != "bm25":
+            asked = result_of(self.with_vector(asked, self.embedder))
+        return self.run(asked, verify=verify)
+
+    async def with_vector(
+        self, asked: searching.Query, embedder: EmbeddingProtocol | None
+    ) -> searching.Query:
+        """The query with its vector, after the embedder was found to be the collection's."""
+        if embedder is None:
+            raise RetrievalError(f"mode {asked.mode} needs an embedder")
+        identity = identity_of(embedder)
+        self._reader.run(lambda view: searching.check_space(view, identity))
+        found = await embedder.embed([asked.text], purpose="query")
+        vector = unit_vectors(found, 1, identity.dimensions, identity.model_name)
+        return replace(asked, vector=vector, identity=identity)
+
+    def run(self, asked: searching.Query, *, verify: bool = False) -> SearchResponse:
+        """The best passages for a checked query."""
         response = self._reader.run(lambda view: searching.search(view, asked, self.name))
         if not verify:
             return response
@@ -168,6 +198,11 @@ class Collection:
         """Counts, settings and roots."""
         return self._reader.run(self._info)
 
+    def embedding(self) -> EmbeddingIdentity | None:
+        """The identity of the vectors that are searched; None without vectors."""
+        space = self._reader.run(lambda view: view.contents.space)
+        return space.identity if space else None
+
     def roots(self) -> dict[str, Path]:
         """The folder that each label names."""
         return self._reader.run(self._roots)
@@ -196,6 +231,9 @@ class Collection:
             language=contents.manifest.language,
             analysis=contents.manifest.analysis,
             chunking=contents.manifest.chunking,
+            embedding=str(contents.space.identity) if contents.space else None,
+            vectors=view.store.rows(_COUNT_VECTORS)[0][0],
+            vector_index=_vector_index(view),
             roots={label: str(root) for label, root in self._roots(view).items()},
         )
 
@@ -213,9 +251,10 @@ class Collection:
         keep_missing: bool = False,
         allow_removal: bool = False,
         progress: "Progress | None" = None,
+        embed_progress: "EmbedProgress | None" = None,
         lock_timeout: float = _LOCK_SECONDS,
     ) -> IngestReport:
-        """Bring the collection up to date with files and folders.
+        """Bring the collection up to date with files and folders; then with its embedder, if any.
 
         `chunking` and `language` (default: structure-aware, english) are fixed when the collection
         is created. `rehash` reads files whose size and times are unchanged; `keep_missing` leaves
@@ -233,7 +272,10 @@ class Collection:
         settings = ingest.Settings(chunking, language, lock_timeout)
         found = [Path(path).absolute() for path in paths]
         named = {label: Path(root).absolute() for label, root in (roots or {}).items()}
-        return ingest.ingest(self.path, found, named, settings, options, progress)
+        report = ingest.ingest(
+            self.path, found, named, settings, options, progress, embedder=self.embedder
+        )
+        return self._with_vectors(report, lock_timeout, embed_progress)
 
     def add(
         self,
@@ -247,7 +289,60 @@ class Collection:
         from groundkit_core.index import ingest
 
         settings = ingest.Settings(chunking, language, lock_timeout)
-        return ingest.add(self.path, list(documents), settings)
+        report = ingest.add(self.path, list(documents), settings, embedder=self.embedder)
+        return self._with_vectors(report, lock_timeout)
+
+    def _with_vectors(
+        self,
+        report: IngestReport,
+        lock_timeout: float,
+        progress: "EmbedProgress | None" = None,
+    ) -> IngestReport:
+        """The report, after passages without a vector got one if there is an embedder."""
+        if self.embedder is None:
+            return report
+        done = self.embed(progress=progress, lock_timeout=lock_timeout)
+        warnings = report.warnings
+        if done.wordless:
+            warnings = (*warnings, f"{done.wordless} passages have no word and so no vector")
+        if cut := getattr(self.embedder, "truncated", 0):
+            warnings = (*warnings, f"{cut} texts are longer than the model's window and were cut")
+        return report.model_copy(
+            update={
+                "embedded": done.texts,
+                "generation": done.generation,
+                "warnings": warnings,
+            }
+        )
+
+    def embed(
+        self, *, progress: "EmbedProgress | None" = None, lock_timeout: float = _LOCK_SECONDS
+    ) -> "Embedded":
+        """Give a vector to every passage that has none; each distinct text is embedded once."""
+        from groundkit_core.index import ingest
+
+        self._must_exist()
+        if self.embedder is None:
+            raise ConfigurationError(f"{self.name}: there is no embedder")
+        return ingest.embed(self.path, self.embedder, lock_timeout, progress)
+
+    def change_embedder(
+        self,
+        embedder: EmbeddingProtocol,
+        *,
+        progress: "EmbedProgress | None" = None,
+        lock_timeout: float = _LOCK_SECONDS,
+    ) -> "Embedded":
+        """Make all vectors with another embedder, and swap them in one commit once they are whole.
+
+        A run that was stopped goes on where it was.
+        """
+        from groundkit_core.index import ingest
+
+        self._must_exist()
+        done = ingest.change_embedder(self.path, embedder, lock_timeout, progress)
+        self.embedder = embedder
+        return done
 
     def remove(
         self, sources: Iterable[str], *, lock_timeout: float = _LOCK_SECONDS
@@ -298,3 +393,15 @@ class Collection:
     def _must_exist(self) -> None:
         if not self.exists():
             raise CollectionNotFoundError(self.path)
+
+
+def _vector_index(view: View) -> Literal["scan", "graph", "scan and graph"] | None:
+    kinds = {
+        kind
+        for (kind,) in view.store.rows(
+            "SELECT kind FROM segment JOIN space USING (space) WHERE active"
+        )
+    }
+    if kinds == {"scan", "graph"}:
+        return "scan and graph"
+    return "graph" if "graph" in kinds else "scan" if kinds else None

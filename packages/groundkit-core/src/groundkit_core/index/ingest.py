@@ -6,18 +6,41 @@ from pathlib import Path
 
 from groundkit_core.config import ChunkingConfig
 from groundkit_core.contracts import Document, FileOutcome, IngestReport
-from groundkit_core.errors import ConfigurationError, IngestError, RefusedError
+from groundkit_core.embedding import EmbeddingProtocol, identity_of
+from groundkit_core.errors import (
+    CollectionIncompatibleError,
+    ConfigurationError,
+    IngestError,
+    RefusedError,
+)
 from groundkit_core.failpoints import reach
 from groundkit_core.ids import document_id
+from groundkit_core.index.backfill import (
+    Embedded,
+    EmbedProgress,
+    embed_missing,
+    without_vector,
+)
 from groundkit_core.index.bm25s_bridge import stop_words
 from groundkit_core.index.roots import plan, recorded_roots, stored_path
-from groundkit_core.index.store import DATABASE, Manifest
+from groundkit_core.index.spaces import Space, Spaces, active_space
+from groundkit_core.index.store import DATABASE, Manifest, disk_errors
 from groundkit_core.index.sync import Progress, Sync, SyncOptions
 from groundkit_core.index.view import check_analysis
 from groundkit_core.index.writer import Writer, open_writer
 from groundkit_core.terms import Analyzer
 
-__all__ = ["Settings", "add", "compact", "ingest", "reindex", "remove", "repair"]
+__all__ = [
+    "Settings",
+    "add",
+    "change_embedder",
+    "compact",
+    "embed",
+    "ingest",
+    "reindex",
+    "remove",
+    "repair",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +89,8 @@ def ingest(
     settings: Settings,
     options: SyncOptions,
     progress: Progress | None,
+    *,
+    embedder: EmbeddingProtocol | None = None,
 ) -> IngestReport:
     """Bring the collection up to date with files and folders."""
     if not paths:
@@ -75,6 +100,7 @@ def ingest(
         plan(paths, {}, named)
     with open_writer(path, _manifest(settings), settings.lock_timeout) as writer:
         chunking = _checked_chunking(writer, settings)
+        check_embedder(writer, embedder)
         known = recorded_roots(writer.store)
         targets, roots = plan(paths, known, named)
         for label in roots.keys() - known.keys():
@@ -90,7 +116,7 @@ def ingest(
         )
         reach("root.noted")
         sync.run()
-        return _report(writer, sync)
+        return _report(writer, sync, dense=embedder is not None)
 
 
 def _check_free(writer: Writer, label: str, root: Path) -> None:
@@ -108,11 +134,18 @@ def _check_free(writer: Writer, label: str, root: Path) -> None:
         )
 
 
-def add(path: Path, documents: Sequence[Document], settings: Settings) -> IngestReport:
+def add(
+    path: Path,
+    documents: Sequence[Document],
+    settings: Settings,
+    *,
+    embedder: EmbeddingProtocol | None = None,
+) -> IngestReport:
     """Add or replace documents that are no files."""
     _check_documents(documents)
     with open_writer(path, _manifest(settings), settings.lock_timeout) as writer:
         chunking = _checked_chunking(writer, settings)
+        check_embedder(writer, embedder)
         labels = {label for (label,) in writer.store.rows("SELECT label FROM root")}
         for document in documents:
             if document.source.partition("/")[0] in labels:
@@ -121,7 +154,7 @@ def add(path: Path, documents: Sequence[Document], settings: Settings) -> Ingest
                 )
         sync = Sync(writer, chunking, SyncOptions())
         sync.add(documents)
-        return _report(writer, sync)
+        return _report(writer, sync, dense=embedder is not None)
 
 
 def _check_documents(documents: Sequence[Document]) -> None:
@@ -176,13 +209,16 @@ def repair(path: Path, lock_timeout: float) -> list[str]:
         return run(writer, recorded_roots(writer.store))
 
 
-def _report(writer: Writer, sync: Sync) -> IngestReport:
+def _report(writer: Writer, sync: Sync, *, dense: bool = False) -> IngestReport:
     totals = sync.totals
     warnings = [
         f"{outcome.source}: {warning}"
         for outcome in totals.outcomes
         for warning in outcome.warnings
     ]
+    space = active_space(writer.store)
+    if not dense and space and (missing := without_vector(writer.store, space)):
+        warnings.append(f"{missing} passages have no vector; --dense makes them")
     return IngestReport(
         collection=writer.store.path.name,
         generation=writer.store.meta("generation"),
@@ -194,4 +230,54 @@ def _report(writer: Writer, sync: Sync) -> IngestReport:
         chunks=writer.store.rows("SELECT count(*) FROM chunk")[0][0],
         files=tuple(sorted(totals.outcomes, key=lambda outcome: outcome.source)),
         warnings=tuple(sorted(warnings)),
+    )
+
+
+def embed(
+    path: Path, embedder: EmbeddingProtocol, lock_timeout: float, progress: EmbedProgress | None
+) -> Embedded:
+    """Give vectors to the passages that have none; the first embedder becomes the collection's."""
+    with open_writer(path, _manifest(Settings()), lock_timeout) as writer:
+        check_embedder(writer, embedder)
+        done = embed_missing(writer.store, embedder, progress)
+        space = Spaces(writer.store).named(identity_of(embedder))
+        if space is not None and active_space(writer.store) != space:
+            _activate(writer, space)
+        return done
+
+
+def change_embedder(
+    path: Path, embedder: EmbeddingProtocol, lock_timeout: float, progress: EmbedProgress | None
+) -> Embedded:
+    """Make a space beside the one that is searched, and swap them when it is whole."""
+    with open_writer(path, _manifest(Settings()), lock_timeout) as writer:
+        done = embed_missing(writer.store, embedder, progress)
+        spaces, identity = Spaces(writer.store), identity_of(embedder)
+        space = spaces.named(identity)
+        if space is None:
+            with disk_errors(path), writer.store.write():
+                space = spaces.create(identity)
+        _activate(writer, space)
+        done.generation = writer.store.meta("generation")
+        return done
+
+
+def _activate(writer: Writer, space: Space) -> None:
+    store = writer.store
+    with disk_errors(store.path):
+        with store.write():
+            Spaces(store).activate(space)
+            store.set_meta(generation=store.meta("generation") + 1)
+        store.checkpoint()
+        writer.sweep()
+
+
+def check_embedder(writer: Writer, embedder: EmbeddingProtocol | None) -> None:
+    """Refuse an embedder whose vectors cannot stand beside those that are searched."""
+    space, name = active_space(writer.store), writer.store.path.name
+    if space is None or embedder is None or space.identity == (wanted := identity_of(embedder)):
+        return
+    raise CollectionIncompatibleError(
+        f"{name}: its vectors are from {space.identity}, the embedder is {wanted}; to change them "
+        f"all run: grk collections reindex {name} with the --embed options of this one"
     )

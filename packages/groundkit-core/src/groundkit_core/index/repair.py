@@ -28,7 +28,10 @@ def repair(writer: Writer, roots: Mapping[str, Path]) -> list[str]:
         )
     done: list[str] = []
     # First, because replacing passages marks the old ones dead in their segments.
-    lost = list(damaged_segments(store))
+    if list(damaged_segments(store, "space IS NOT NULL")):
+        dropped = writer.drop_damaged_vectors()
+        done.append(f"{dropped} vectors of damaged segments dropped; run: grk ingest PATH --dense")
+    lost = list(damaged_segments(store, "space IS NULL"))
     if lost:
         language = writer.manifest.language
         writer.reindex(Analyzer(language, stop_words(language)))

@@ -109,13 +109,14 @@ def open_segment(folder: Path, segment: SegmentFile) -> dict[str, Array]:
     return arrays
 
 
-def damaged_arrays(folder: Path, segment: SegmentFile) -> list[str]:
-    """Names of the arrays whose bytes do not match their checksums."""
+def damaged_arrays(folder: Path, segment: SegmentFile, only: str | None = None) -> list[str]:
+    """Names of the arrays, or whether it is this one, whose bytes do not match their checksums."""
     arrays = open_segment(folder, segment)
     with (folder / segment.file).open("rb") as file:
         header = file.readline(_LONGEST_HEADER)
     return [
         name
         for name, _, _, _, checksum in json.loads(header[len(_MAGIC) :])
-        if _digest(np.ascontiguousarray(arrays[name]).data.cast("B")) != checksum
+        if only in (None, name)
+        and _digest(np.ascontiguousarray(arrays[name]).data.cast("B")) != checksum
     ]

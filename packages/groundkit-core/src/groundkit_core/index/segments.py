@@ -22,7 +22,7 @@ from groundkit_core.terms import Analyzer
 
 __all__ = ["Segments", "WrittenSegment"]
 
-_OURS = re.compile(r"[^.]+\.lex(\.tmp\d+)?")
+_OURS = re.compile(r"[^.]+\.(lex|vec)(\.tmp\d+)?")
 ChunkRow = tuple[int, int, str, str]
 """Row number, document's row number, text hash and id of a chunk."""
 
@@ -83,8 +83,9 @@ class Segments:
         )
 
     def drop_all(self) -> None:
-        """Take all segments out, in the running transaction."""
-        self._drop(seg for (seg,) in self._store.rows("SELECT seg FROM segment"))
+        """Take all lexical segments out, in the running transaction."""
+        lexical = "SELECT seg FROM segment WHERE kind='lexical'"
+        self._drop(seg for (seg,) in self._store.rows(lexical))
 
     def _drop(self, segs: Iterable[int]) -> None:
         for seg in list(segs):
@@ -148,7 +149,7 @@ class Segments:
         found = []
         for seg, file, size, checksum, ordinals in self._store.rows(
             "SELECT seg, file, bytes, checksum, ifnull(ordinals, x'') FROM segment "
-            "LEFT JOIN dead USING (seg) ORDER BY first_seq"
+            "LEFT JOIN dead USING (seg) WHERE kind='lexical' ORDER BY first_seq"
         ):
             arrays = open_segment(self._folder, SegmentFile(file, size, checksum))
             found.append((seg, Part(arrays, np.frombuffer(ordinals, np.uint32))))

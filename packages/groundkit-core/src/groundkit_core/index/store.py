@@ -31,7 +31,7 @@ __all__ = [
 
 DATABASE = "collection.db"
 SEGMENTS = "segments"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _BUSY_SECONDS = 10
 
 _SCHEMA = """
@@ -47,10 +47,11 @@ CREATE TABLE chunk (
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc INTEGER NOT NULL,
     ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
     line_start INTEGER NOT NULL, line_end INTEGER NOT NULL,
-    hash TEXT NOT NULL, headings TEXT NOT NULL, content TEXT NOT NULL
+    hash TEXT NOT NULL, headings TEXT NOT NULL, content TEXT NOT NULL, embed_key TEXT
 );
 CREATE INDEX chunk_doc ON chunk (doc, ordinal);
 CREATE INDEX chunk_hash ON chunk (hash);
+CREATE INDEX chunk_embed ON chunk (embed_key) WHERE embed_key IS NOT NULL;
 CREATE TABLE refusal (
     source TEXT PRIMARY KEY, root TEXT NOT NULL, size INTEGER, mtime_ns INTEGER, ctime_ns INTEGER,
     read_at_ns INTEGER, fingerprint TEXT NOT NULL, reason TEXT NOT NULL
@@ -58,11 +59,19 @@ CREATE TABLE refusal (
 CREATE TABLE segment (
     seg INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, file TEXT NOT NULL,
     bytes INTEGER NOT NULL, checksum TEXT NOT NULL, first_seq INTEGER NOT NULL,
-    chunks INTEGER NOT NULL, terms INTEGER NOT NULL
+    chunks INTEGER NOT NULL, terms INTEGER NOT NULL, space INTEGER
 );
 CREATE TABLE dead (
     seg INTEGER PRIMARY KEY, ordinals BLOB NOT NULL, chunks INTEGER NOT NULL, terms INTEGER NOT NULL
 );
+CREATE TABLE space (
+    space INTEGER PRIMARY KEY AUTOINCREMENT, identity TEXT NOT NULL, active INTEGER NOT NULL
+);
+CREATE TABLE vector (
+    space INTEGER NOT NULL, key TEXT NOT NULL, seg INTEGER NOT NULL, row INTEGER NOT NULL,
+    PRIMARY KEY (space, key)
+) WITHOUT ROWID;
+CREATE INDEX vector_seg ON vector (seg, row);
 """
 
 
@@ -309,6 +318,16 @@ class Store:
                 f"WHERE chunk.{column} IN ({marks}) ORDER BY source, ordinal",
                 part,
             ).fetchall()
+        return found
+
+    def by_embed_key(self, keys: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Row number, id, hash and key of the chunks that were embedded as one of these texts."""
+        found: list[tuple[Any, ...]] = []
+        for part in _parts(keys, 500):
+            marks = ",".join("?" * len(part))
+            found += self.rows(
+                f"SELECT seq, id, hash, embed_key FROM chunk WHERE embed_key IN ({marks})", *part
+            )
         return found
 
 

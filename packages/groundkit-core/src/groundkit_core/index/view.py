@@ -14,8 +14,10 @@ from groundkit_core.errors import (
     CollectionError,
     CollectionIncompatibleError,
 )
+from groundkit_core.index.dense import DenseSegment
 from groundkit_core.index.lexical import LexicalSegment
 from groundkit_core.index.segment_file import SegmentFile
+from groundkit_core.index.spaces import Space, active_space, dense_segments
 from groundkit_core.index.store import SEGMENTS, Manifest, Store, file_identity
 from groundkit_core.terms import Analyzer
 
@@ -33,6 +35,8 @@ class Contents:
     segments: tuple[LexicalSegment, ...]
     chunks: int
     terms: int
+    space: Space | None = None
+    dense: tuple[DenseSegment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class Reader:
         self._local = threading.local()
         self._contents: Contents | None = None
         self._mapped: dict[tuple[str, int], LexicalSegment] = {}
+        self._dense: dict[tuple[str, int], DenseSegment] = {}
 
     def run(self, query: Callable[[View], T]) -> T:
         """Answer a query in one read transaction."""
@@ -95,7 +100,7 @@ class Reader:
             return held
         manifest = store.manifest()
         if held is not None and held.manifest.token != manifest.token:
-            self._mapped = {}
+            self._mapped, self._dense = {}, {}
         analyzer = Analyzer(manifest.language, manifest.stop_words)
         check_analysis(self._path, manifest, analyzer)
         try:
@@ -129,7 +134,18 @@ class Reader:
             chunks += n - dead
             terms += total - dead_terms
         self._mapped = mapped
-        return Contents(manifest, analyzer, tuple(mapped.values()), chunks, terms)
+        space = active_space(store)
+        dense = self._map_dense(store, space) if space else ()
+        return Contents(manifest, analyzer, tuple(mapped.values()), chunks, terms, space, dense)
+
+    def _map_dense(self, store: Store, space: Space) -> tuple[DenseSegment, ...]:
+        """The space's segments; each is opened by the first search that needs it."""
+        self._dense = {
+            key: self._dense.get(key, segment)
+            for _, segment in dense_segments(store, space)
+            for key in [(segment.file.file, len(segment.dead))]
+        }
+        return tuple(self._dense.values())
 
     def close(self) -> None:
         """Close this thread's connection and let go of the mapped files."""
@@ -139,6 +155,7 @@ class Reader:
         self._local = threading.local()
         self._contents = None
         self._mapped = {}
+        self._dense = {}
 
 
 def check_analysis(path: Path, manifest: Manifest, analyzer: Analyzer) -> None:

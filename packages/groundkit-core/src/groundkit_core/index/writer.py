@@ -9,10 +9,18 @@ from typing import Any
 
 from groundkit_core.failpoints import reach
 from groundkit_core.ids import content_hash
-from groundkit_core.index.changes import Change, Committed, FileState, Refusal, indexed_text
+from groundkit_core.index.changes import (
+    Change,
+    Committed,
+    FileState,
+    Refusal,
+    embed_key,
+    indexed_text,
+)
 from groundkit_core.index.lock import writer_lock
 from groundkit_core.index.segment_file import sync_folder
 from groundkit_core.index.segments import Segments, WrittenSegment
+from groundkit_core.index.spaces import Spaces
 from groundkit_core.index.store import DATABASE, SEGMENTS, Manifest, Store, disk_errors
 from groundkit_core.terms import Analyzer
 
@@ -61,6 +69,7 @@ class Writer:
             self.manifest = store.manifest()
         self.analyzer = Analyzer(self.manifest.language, self.manifest.stop_words)
         self._segments = Segments(store)
+        self._spaces = Spaces(store)
 
     def commit(
         self,
@@ -88,6 +97,7 @@ class Writer:
         segment = self._write_segment(batch)
         with self.store.write():
             reach("commit.begun")
+            keys = self._embed_keys(batch.dropped)
             self._write_rows(changes, documents, removed, batch)
             self._update_states(states)
             reach("commit.rows")
@@ -95,6 +105,7 @@ class Writer:
                 self._segments.add(segment)
             reach("commit.segment")
             self._segments.bury(batch.dropped)
+            self._spaces.bury(keys)
             reach("commit.buried")
             self.store.set_meta(next_seq=next_seq, generation=self.store.meta("generation") + 1)
         reach("commit.done")
@@ -176,6 +187,14 @@ class Writer:
         """Merge the segments that are due, or all into one; scores stay as they are."""
         with disk_errors(self.store.path):
             self._segments.merge(everything=everything)
+            self._spaces.merge(everything=everything)
+
+    def drop_damaged_vectors(self) -> int:
+        """Take damaged dense segments out, so that their vectors can be made again."""
+        with disk_errors(self.store.path), self.store.write():
+            dropped = self._spaces.drop_damaged()
+            self.store.set_meta(generation=self.store.meta("generation") + 1)
+        return dropped
 
     def sweep(self) -> None:
         """Delete files that no generation names, as a killed writer leaves them."""
@@ -191,6 +210,22 @@ class Writer:
             rows.append(found[0][0] if found else following)
             following += not found
         return rows
+
+    def _embed_keys(self, seqs: Sequence[int]) -> set[str]:
+        """Keys of the texts that passages were embedded as."""
+        found: set[str] = set()
+        for first in range(0, len(seqs), 500):
+            part = seqs[first : first + 500]
+            marks = ",".join("?" * len(part))
+            found.update(
+                key
+                for (key,) in self.store.rows(
+                    f"SELECT DISTINCT embed_key FROM chunk WHERE seq IN ({marks}) "
+                    "AND embed_key <> ''",
+                    *part,
+                )
+            )
+        return found
 
     def _seqs(self, doc: int) -> list[tuple[int, str, str]]:
         return self.store.rows("SELECT seq, id, headings FROM chunk WHERE doc=?", doc)
@@ -241,8 +276,8 @@ class Writer:
         )
         run(
             "INSERT INTO chunk (seq, id, doc, ordinal, start, end, line_start, line_end, hash, "
-            "headings, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            batch.rows,
+            "headings, content, embed_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            self._with_keys(batch),
         )
         run(
             "REPLACE INTO document (doc, id, source, root, size, mtime_ns, ctime_ns, read_at_ns, "
@@ -250,6 +285,12 @@ class Writer:
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [_document_row(doc, change) for doc, change in zip(documents, changes, strict=True)],
         )
+
+    def _with_keys(self, batch: _Batch) -> Iterable[tuple[Any, ...]]:
+        """The rows, with the keys by which a text that is embedded already is known again."""
+        if not self._spaces.any():
+            return ((*row, None) for row in batch.rows)
+        return ((*row, embed_key(text)) for row, text in zip(batch.rows, batch.texts, strict=True))
 
     def _update_states(self, states: Iterable[tuple[int, FileState]]) -> None:
         self.store.connection.executemany(

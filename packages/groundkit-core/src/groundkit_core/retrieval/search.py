@@ -2,20 +2,39 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from groundkit_core.config import DEFAULT_TOP_K, MAX_QUERY_LEN, MAX_TOP_K
-from groundkit_core.contracts import Citation, RetrievalResult, SearchMode, SearchResponse
-from groundkit_core.errors import CollectionCorruptError, RetrievalError
+from groundkit_core.contracts import (
+    Citation,
+    Component,
+    RetrievalResult,
+    SearchMode,
+    SearchResponse,
+)
+from groundkit_core.embedding import EmbeddingIdentity, Vectors
+from groundkit_core.errors import (
+    CollectionCorruptError,
+    CollectionIncompatibleError,
+    RetrievalError,
+)
 from groundkit_core.ids import content_hash
 from groundkit_core.index import bm25
 from groundkit_core.index.view import View
-from groundkit_core.terms import term_hash
+from groundkit_core.retrieval.legs import (
+    FUSION_DEPTH,
+    Fusion,
+    Ranking,
+    by_vectors,
+    by_words,
+    fuse,
+)
 
-__all__ = ["Query", "check_query", "citation_of", "passages", "search"]
+__all__ = ["Query", "check_query", "check_space", "citation_of", "passages", "search"]
 
 Row = tuple[Any, ...]
+Components = Mapping[int, dict[str, Component]]
 
 
 def check_query(text: str) -> None:
@@ -38,13 +57,16 @@ class Query:
     top_k: int | None
     mode: SearchMode
     all_copies: bool = False
+    vector: Vectors | None = None
+    identity: EmbeddingIdentity | None = None
+    fusion: Fusion = field(default_factory=Fusion)
 
     def __post_init__(self) -> None:
         check_query(self.text)
         if self.top_k is not None and not 1 <= self.top_k <= MAX_TOP_K:
             raise RetrievalError(f"top_k is {self.top_k}, it must be 1 to {MAX_TOP_K}")
-        if self.mode != "bm25":
-            raise RetrievalError(f"mode {self.mode!r} needs vectors, and the collection has none")
+        if self.mode not in ("bm25", "dense", "hybrid"):
+            raise RetrievalError(f"there is no mode {self.mode!r}; it is bm25, dense or hybrid")
 
     @property
     def k(self) -> int:
@@ -54,18 +76,14 @@ class Query:
 
 def search(view: View, query: Query, collection: str) -> SearchResponse:
     """The best passages of one generation, equal texts collapsed unless all copies are wanted."""
-    contents = view.contents
-    asked = contents.analyzer.query_terms(query.text)
-    terms = {term_hash(term): weight for term, weight in asked.items()}
-    stats = bm25.statistics(contents.segments, contents.chunks, contents.terms, terms)
-    hits = _best(view, query, terms, stats)
+    hits, components = _best(view, query)
     rows = {row[0]: row for row in view.store.fetch("seq", [hit.seq for hit in hits])}
     missing = [hit.seq for hit in hits if hit.seq not in rows]
     if missing:
         raise CollectionCorruptError(f"{view.store.path}: passage {missing[0]} has no row")
     copies = {} if query.all_copies else _copies(view, rows.values())
     results = [
-        _result(rank, hit.score, rows[hit.seq], copies.get(rows[hit.seq][9], ()))
+        _result(rank, hit, rows[hit.seq], copies.get(rows[hit.seq][9], ()), components)
         for rank, hit in enumerate(
             sorted(hits, key=lambda hit: (-hit.score, rows[hit.seq][1])), start=1
         )
@@ -75,26 +93,48 @@ def search(view: View, query: Query, collection: str) -> SearchResponse:
         mode=query.mode,
         top_k=query.k,
         collection=collection,
-        generation=contents.manifest.generation,
+        generation=view.contents.manifest.generation,
         results=tuple(results),
     )
 
 
-def _best(
-    view: View, query: Query, terms: Mapping[int, float], stats: bm25.Statistics
-) -> list[bm25.Hit]:
+def _best(view: View, query: Query) -> tuple[list[bm25.Hit], Components]:
     """The best k hits; asks deeper while copies of one text crowd out other texts."""
-    depth = query.k
+    depth = query.k if query.mode != "hybrid" else max(query.k, FUSION_DEPTH)
     while True:
-        hits = bm25.search(view.contents.segments, terms, stats, depth)
+        ranking = _ranking(view, query, depth)
         if query.all_copies:
-            return hits
+            return ranking.hits[: query.k], ranking.components
         best: dict[int, bm25.Hit] = {}
-        for hit in hits:
+        for hit in ranking.hits:
             best.setdefault(hit.content, hit)
-        if len(best) >= query.k or len(hits) < depth:
-            return list(best.values())[: query.k]
+        if len(best) >= query.k or ranking.complete:
+            return list(best.values())[: query.k], ranking.components
         depth *= 4
+
+
+def _ranking(view: View, query: Query, depth: int) -> Ranking:
+    if query.mode == "bm25":
+        return by_words(view, query.text, depth)
+    if query.vector is None or query.identity is None:
+        raise RetrievalError(f"mode {query.mode} needs an embedder")
+    check_space(view, query.identity)
+    vectors = by_vectors(view, query.vector, depth, query.fusion.min_similarity)
+    if query.mode == "dense":
+        return vectors
+    return fuse(by_words(view, query.text, depth), vectors, query.fusion)
+
+
+def check_space(view: View, identity: EmbeddingIdentity) -> None:
+    """Refuse an embedder whose vectors cannot be compared with the collection's."""
+    space, name = view.contents.space, view.store.path.name
+    if space is None:
+        raise RetrievalError(f"{name} has no vectors; make them with: grk ingest PATH --dense")
+    if space.identity != identity:
+        raise CollectionIncompatibleError(
+            f"{name}: its vectors are from {space.identity}, the embedder is {identity}; use that "
+            f"embedder, or run: grk collections reindex {name} with the --embed options of this one"
+        )
 
 
 def _copies(view: View, rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -104,18 +144,21 @@ def _copies(view: View, rows: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def _result(rank: int, score: float, row: Row, copies: Iterable[Row]) -> RetrievalResult:
+def _result(
+    rank: int, hit: bm25.Hit, row: Row, copies: Iterable[Row], components: Components
+) -> RetrievalResult:
     """A result from its row; our copy of the text is never shown after it rotted."""
     citation = citation_of(row)
     try:
         if content_hash(row[11]) == row[9]:
             return RetrievalResult(
                 rank=rank,
-                score=score,
+                score=hit.score,
                 content=row[11],
                 title=row[12],
                 citation=citation,
                 copies=tuple(citation_of(other) for other in copies if other[0] != row[0]),
+                components=components.get(hit.seq, {}),
             )
     except (AttributeError, TypeError, ValueError):
         pass

@@ -1,0 +1,176 @@
+"""A cross-encoder from a folder, run in this process by onnxruntime."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from groundkit_core.errors import ConfigurationError, RerankerNotConfiguredError, RetrievalError
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+__all__ = ["DEFAULT_MAX_TOKENS", "DEFAULT_WINDOW_OVERLAP", "CrossEncoderReranker"]
+
+DEFAULT_MAX_TOKENS = 512
+DEFAULT_WINDOW_OVERLAP = 64
+
+_FEEDS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+_TYPES: dict[str, type[np.integer[Any]]] = {
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+}
+_SHAPES = {(1, 1), (1, 2)}
+
+
+class CrossEncoderReranker:
+    """Scores a query and a passage together; a long passage counts as the best of its windows.
+
+    The folder holds `model.onnx` and `tokenizer.json`. `max_tokens` is what the model takes at
+    once: by default the tokenizer's own limit, else 512. Windows share `window_overlap` tokens, or
+    half of what the query leaves free if that is less. The query is never cut.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        max_tokens: int | None = None,
+        window_overlap: int = DEFAULT_WINDOW_OVERLAP,
+        threads: int = 1,
+    ) -> None:
+        given = {"max_tokens": max_tokens, "threads": threads}
+        for name, value in given.items():
+            if value is not None and value < 1:
+                raise ConfigurationError(f"{name} is {value}, it must be at least 1")
+        if window_overlap < 0:
+            raise ConfigurationError(f"window_overlap is {window_overlap}, it must not be negative")
+        path = _checked(Path(folder))
+        self.model_name = path.resolve().name
+        self._tokenizer = _tokenizer(path / "tokenizer.json")
+        own = self._tokenizer.truncation
+        self.max_tokens: int = max_tokens or (own["max_length"] if own else DEFAULT_MAX_TOKENS)
+        self.window_overlap = window_overlap
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        # A passage that spells a separator must not end itself and begin another.
+        self._tokenizer.encode_special_tokens = True
+        self._session = _session(path / "model.onnx", threads)
+        self._inputs = _inputs(self._session, path)
+        self._output = _output(self._session, path)
+
+    def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+        """One score a passage, in their order."""
+        asked = self._tokenizer.encode(query, add_special_tokens=False)
+        special = self._tokenizer.num_special_tokens_to_add(True)
+        room = self.max_tokens - special - len(asked)
+        if room < 1:
+            raise RetrievalError(
+                f"the query has {len(asked)} tokens and {self.model_name} takes {self.max_tokens},"
+                f" {special} of them its own: that leaves no room for a passage"
+            )
+        return [
+            max(self._score(window) for window in self._windows(asked, passage, room))
+            for passage in passages
+        ]
+
+    def _windows(self, asked: "Encoding", passage: str, room: int) -> Iterator["Encoding"]:
+        """The query with each window of a passage, as the tokenizer joins a pair."""
+        first = self._tokenizer.encode(passage, add_special_tokens=False)
+        first.truncate(room, stride=min(self.window_overlap, room // 2))
+        for window in (first, *first.overflowing):
+            yield self._tokenizer.post_process(asked, window)
+
+    def _score(self, pair: "Encoding") -> float:
+        # One pair a run: in a batch a quantised model lets one pair change another's score.
+        feeds = {
+            name: np.array([getattr(pair, _FEEDS[name])], dtype=kind)
+            for name, kind in self._inputs.items()
+        }
+        try:
+            logits = np.asarray(self._session.run([self._output], feeds)[0], dtype=np.float64)
+        except Exception as error:  # onnxruntime's errors have no base of their own
+            kind = type(error).__name__
+            raise RetrievalError(
+                f"{self.model_name} failed with {kind} on {len(pair)} tokens; max_tokens is"
+                f" {self.max_tokens}"
+            ) from error
+        if logits.shape not in _SHAPES:
+            shape = " x ".join(map(str, logits.shape))
+            raise RerankerNotConfiguredError(
+                f"{self.model_name} gives {shape} numbers for a pair, a cross-encoder one or two"
+            )
+        if not np.isfinite(logits).all():
+            raise RetrievalError(f"{self.model_name} gave no finite score for a passage")
+        row = logits[0]
+        return float(row[-1] - row[0]) if len(row) == 2 else float(row[0])
+
+
+def _checked(folder: Path) -> Path:
+    for name in ("model.onnx", "tokenizer.json"):
+        if not (folder / name).is_file():
+            raise RerankerNotConfiguredError(
+                f"{folder}: there is no {name}; a reranker is a folder with model.onnx and"
+                " tokenizer.json"
+            )
+    return folder
+
+
+def _lacking(library: str) -> RerankerNotConfiguredError:
+    return RerankerNotConfiguredError(
+        f"a cross-encoder needs {library}; install it with: pip install 'groundkit-core[onnx]'"
+    )
+
+
+def _tokenizer(path: Path) -> "Tokenizer":
+    """The tokenizer in a file, which must know how to join a query and a passage."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise _lacking("tokenizers") from None
+    try:
+        tokenizer: Tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing more precise
+        raise RerankerNotConfiguredError(f"{path}: this is no tokenizer") from error
+    if not tokenizer.num_special_tokens_to_add(True):
+        raise RerankerNotConfiguredError(f"{path}: it has no template for a pair of texts")
+    return tokenizer
+
+
+def _session(path: Path, threads: int) -> Any:
+    try:
+        import onnxruntime
+    except ImportError:
+        raise _lacking("onnxruntime") from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4  # what it would print, it raises too
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's errors have no base of their own
+        raise RerankerNotConfiguredError(f"{path}: onnxruntime cannot load it") from error
+
+
+def _inputs(session: Any, folder: Path) -> dict[str, type[np.integer[Any]]]:
+    """The number type of each input by its name."""
+    inputs = {entry.name: entry.type for entry in session.get_inputs()}
+    for name, kind in inputs.items():
+        if name not in _FEEDS or kind not in _TYPES:
+            raise RerankerNotConfiguredError(
+                f"{folder}: the model asks for {name} as {kind}, a reranker can give"
+                f" {', '.join(_FEEDS)} as integers"
+            )
+    return {name: _TYPES[kind] for name, kind in inputs.items()}
+
+
+def _output(session: Any, folder: Path) -> str:
+    names = [entry.name for entry in session.get_outputs()]
+    if "logits" in names:
+        return "logits"
+    if len(names) > 1:
+        raise RerankerNotConfiguredError(
+            f"{folder}: the model gives {', '.join(names)}, none of them called logits"
+        )
+    return str(names[0])
