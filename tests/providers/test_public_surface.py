@@ -25,7 +25,15 @@ SURFACE = {
         "DEFAULT_CHAT_MODEL",
         "DEFAULT_OLLAMA_BASE_URL",
         "ChatConfig",
+        "EmbeddingConfig",
         "resolve_chat_config",
+        "resolve_embedding_config",
+    ],
+    "groundkit_providers.embeddings": [
+        "OllamaEmbedder",
+        "OpenAICompatibleEmbedder",
+        "build_embedder",
+        "open_embedder",
     ],
     "groundkit_providers.judge": [
         "DEFAULT_JUDGE_TEMPLATE",

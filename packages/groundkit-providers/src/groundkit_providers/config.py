@@ -1,22 +1,24 @@
-"""Settings of the chat boundary."""
+"""Settings of the chat boundary, and those of the embedding boundary by name."""
 
 from collections.abc import Mapping
 from typing import Literal
 
-from groundkit_core.errors import ConfigurationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
+
+from groundkit_providers.embedding_config import EmbeddingConfig, resolve_embedding_config
+from groundkit_providers.settings import DEFAULT_API_KEY_ENV, DEFAULT_OLLAMA_BASE_URL, resolved
 
 __all__ = [
     "DEFAULT_API_KEY_ENV",
     "DEFAULT_CHAT_MODEL",
     "DEFAULT_OLLAMA_BASE_URL",
     "ChatConfig",
+    "EmbeddingConfig",
     "resolve_chat_config",
+    "resolve_embedding_config",
 ]
 
 DEFAULT_CHAT_MODEL = "llama3.2:3b"
-DEFAULT_OLLAMA_BASE_URL = "http://localhost:11434"
-DEFAULT_API_KEY_ENV = "GROUNDKIT_OPENAI_API_KEY"
 
 
 class ChatConfig(BaseModel):
@@ -46,22 +48,6 @@ def resolve_chat_config(
     """The defaults, overlaid by stored settings, overlaid by every flag that is not None.
 
     An empty `api_key_env` means that no key is sent. Stored settings may name only variables
-    that begin with `GROUNDKIT_`, so that no file can send another program's secret away.
+    that begin with `GROUNDKIT_`.
     """
-    stored = dict(settings or {})
-    name = stored.get("api_key_env")
-    if isinstance(name, str) and name and not name.startswith("GROUNDKIT_"):
-        raise ConfigurationError(
-            f"chat.api_key_env: {name} does not begin with GROUNDKIT_; "
-            "only --chat-api-key-env may name another variable"
-        )
-    asked = stored | {key: value for key, value in flags.items() if value is not None}
-    if asked.get("api_key_env") == "":
-        asked["api_key_env"] = None
-    problem = ""
-    try:
-        return ChatConfig.model_validate(asked)
-    except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        problem = f"chat.{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    raise ConfigurationError(problem)
+    return resolved(ChatConfig, "chat", "--chat", settings, flags)

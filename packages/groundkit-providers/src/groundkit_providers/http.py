@@ -49,10 +49,12 @@ class _RefusedError(Exception):
     """A reply, or an address, that is not to be used."""
 
 
-def validate_endpoint_shape(url: str, *, reach: Set[AddressClass] = PUBLIC_ONLY) -> str:
+def validate_endpoint_shape(
+    url: str, *, reach: Set[AddressClass] = PUBLIC_ONLY, flags: str = "--chat"
+) -> str:
     """The host of a base URL, once its form is right and a literal address may be reached.
 
-    Raises `ConfigurationError`.
+    Raises `ConfigurationError`, which names the flag that gives permission by its first part.
     """
     host, shown, problem = "", "", ""
     try:
@@ -62,14 +64,14 @@ def validate_endpoint_shape(url: str, *, reach: Set[AddressClass] = PUBLIC_ONLY)
     except (httpx.InvalidURL, ValueError, TypeError):
         problem = "it is no URL"
     if not problem:
-        problem = _literal_problem(host, reach)
+        problem = _literal_problem(host, reach, flags)
     if problem:
         raise ConfigurationError(f"base_url{shown}: {problem}")
     return host
 
 
 async def ensure_safe_endpoint(
-    url: str, *, reach: Set[AddressClass], error: type[GroundkitError]
+    url: str, *, reach: Set[AddressClass], error: type[GroundkitError], flags: str = "--chat"
 ) -> list[str]:
     """The addresses of a URL's host, each of them within reach; else raises `error`."""
     parsed = httpx.URL(url)
@@ -80,7 +82,7 @@ async def ensure_safe_endpoint(
         problem = f"its name does not resolve: {failure.strerror or failure}"
     for address in addresses:
         if (found := address_class(address)) not in reach:
-            problem = f"it is at {address}, {_refusal(found, reach)}"
+            problem = f"it is at {address}, {_refusal(found, reach, flags)}"
     if problem or not addresses:
         raise error(f"{_origin(parsed)}: {problem or 'its name has no address'}")
     return addresses
@@ -125,11 +127,14 @@ async def post_json(
     error: type[GroundkitError],
     key: str | None = None,
     confidential: Sequence[str] = (),
+    limit: int = MAX_REPLY_BYTES,
+    flags: str = "--chat",
 ) -> Reply:
     """Send one request and read its whole reply within `deadline` seconds, or raise `error`.
 
-    Redirects are not followed, nothing is sent twice, and what comes back as words of the
-    server holds neither `key` nor text of `confidential`.
+    Redirects are not followed, nothing is sent twice, a reply of more than `limit` bytes is
+    refused, and what comes back as words of the server holds neither `key` nor text of
+    `confidential`.
     """
     parsed = httpx.URL(url)
     secrets = [key or ""]
@@ -143,8 +148,10 @@ async def post_json(
         proxy = _proxy(parsed) if "public" in reach else None
         secrets += [proxy.raw_auth[1].decode()] if proxy and proxy.raw_auth else []
         async with asyncio.timeout(deadline):
-            addresses = [] if proxy else await ensure_safe_endpoint(url, reach=reach, error=error)
-            status, found = await _send(parsed, addresses, proxy, headers, content)
+            addresses = list[str]()
+            if not proxy:
+                addresses = await ensure_safe_endpoint(url, reach=reach, error=error, flags=flags)
+            status, found = await _send(parsed, addresses, proxy, headers, content, limit)
         return Reply(status, found, scrubbed(error_words(status, found), secrets, confidential))
     except (TimeoutError, httpx.TimeoutException):
         problem = f"no complete reply within {deadline:g} s"
@@ -163,6 +170,7 @@ async def _send(
     proxy: httpx.Proxy | None,
     headers: dict[str, str],
     content: bytes,
+    limit: int,
 ) -> tuple[int, bytes]:
     secure = url.scheme == "https"
     context = httpx.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -170,7 +178,7 @@ async def _send(
         verify=context, proxy=proxy, trust_env=False, follow_redirects=False
     ) as client:
         if proxy:
-            return await _exchange(client, url, headers, content, {})
+            return await _exchange(client, url, headers, content, {}, limit)
         # The address that was checked is the one connected to: a name may resolve to another
         # one a moment later. The next address is tried only where nothing was sent yet.
         headers = {"Host": url.netloc.decode("ascii"), **headers}
@@ -178,8 +186,8 @@ async def _send(
         *others, last = (url.copy_with(host=address) for address in addresses)
         for pinned in others:
             with suppress(httpx.ConnectError, httpx.ConnectTimeout):
-                return await _exchange(client, pinned, headers, content, name, MAX_CONNECT)
-        return await _exchange(client, last, headers, content, name)
+                return await _exchange(client, pinned, headers, content, name, limit, MAX_CONNECT)
+        return await _exchange(client, last, headers, content, name, limit)
 
 
 async def _exchange(
@@ -188,6 +196,7 @@ async def _exchange(
     headers: dict[str, str],
     content: bytes,
     extensions: dict[str, str],
+    limit: int,
     connect: float | None = None,
 ) -> tuple[int, bytes]:
     opened: list[Any] = []
@@ -222,8 +231,8 @@ async def _exchange(
         body = bytearray()
         async for block in response.aiter_raw():
             body += block
-            if len(body) > MAX_REPLY_BYTES:
-                raise _RefusedError(f"its reply is larger than {MAX_REPLY_BYTES} bytes")
+            if len(body) > limit:
+                raise _RefusedError(f"its reply is larger than {limit} bytes")
         return response.status_code, bytes(body)
     finally:
         await response.aclose()
@@ -243,17 +252,17 @@ def _shape_problem(url: httpx.URL) -> str:
     return ""
 
 
-def _literal_problem(host: str, reach: Set[AddressClass]) -> str:
+def _literal_problem(host: str, reach: Set[AddressClass], flags: str) -> str:
     try:
         found = address_class(host)
     except ValueError:
         if not is_loopback(host):
             return ""  # a name: what it resolves to is checked at each request
         found = "loopback"
-    return "" if found in reach else f"it is {_refusal(found, reach)}"
+    return "" if found in reach else f"it is {_refusal(found, reach, flags)}"
 
 
-def _refusal(found: AddressClass, reach: Set[AddressClass]) -> str:
+def _refusal(found: AddressClass, reach: Set[AddressClass], flags: str) -> str:
     if found == "forbidden":
         return "an address that is never used (link-local or reserved)"
     if found == "public":
@@ -262,7 +271,7 @@ def _refusal(found: AddressClass, reach: Set[AddressClass]) -> str:
         return f"a {found} address, although its name means this machine"
     return (
         f"a {found} address; the operator may permit it with allow_private_endpoint "
-        "(--chat-allow-private-endpoint)"
+        f"({flags}-allow-private-endpoint)"
     )
 
 

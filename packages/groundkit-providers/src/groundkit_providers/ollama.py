@@ -2,14 +2,13 @@
 
 import math
 
-from groundkit_core.errors import ChatError, ChatProviderNotConfiguredError
+from groundkit_core.errors import ChatError
 
-from groundkit_providers.addresses import ANYWHERE, PUBLIC_ONLY
 from groundkit_providers.budget import estimate_tokens
 from groundkit_providers.config import DEFAULT_CHAT_MODEL, DEFAULT_OLLAMA_BASE_URL
 from groundkit_providers.endpoint import HttpChat, Request
-from groundkit_providers.http import Reply
 from groundkit_providers.replies import TRUNCATED, FromServer, answer_text, parsed
+from groundkit_providers.servers import OllamaModel
 
 __all__ = ["OllamaChat"]
 
@@ -18,11 +17,8 @@ _LEAST_CONTEXT = 4096
 _TEMPLATE_TOKENS = 256
 
 
-class OllamaChat(HttpChat):
+class OllamaChat(HttpChat, OllamaModel):
     """A model behind Ollama's own API; loopback needs no permission."""
-
-    _allow_private_endpoint = True
-    _provider = "ollama"
 
     def __init__(
         self,
@@ -37,11 +33,11 @@ class OllamaChat(HttpChat):
         super().__init__(
             model_name=model_name,
             base_url=base_url,
-            temperature=temperature,
-            max_output_tokens=max_output_tokens,
             timeout_seconds=timeout_seconds,
-            reach=ANYWHERE if allow_private_endpoint else PUBLIC_ONLY,
+            allow_private_endpoint=allow_private_endpoint,
         )
+        self._temperature = temperature
+        self._max_output_tokens = max_output_tokens
 
     async def complete(self, prompt: str, *, system: str | None = None) -> str:
         """The model's reply; `ChatError` unless it is whole and saw the whole prompt."""
@@ -73,18 +69,6 @@ class OllamaChat(HttpChat):
         sent = estimate_tokens(prompt) + estimate_tokens(system or "")
         needed = sent + self._max_output_tokens + _TEMPLATE_TOKENS
         return max(_LEAST_CONTEXT, 1 << math.ceil(math.log2(needed)))
-
-    def _refusal(self, reply: Reply) -> ChatError:
-        if reply.status in (401, 403):
-            return ChatProviderNotConfiguredError(
-                self._said(f"refused access ({reply.status})", reply)
-            )
-        if reply.status == 404:
-            return ChatProviderNotConfiguredError(
-                self._said("is not there (404)", reply) + f"; get it with: ollama pull "
-                f"{self._model_name}"
-            )
-        return super()._refusal(reply)
 
 
 class _OllamaReply(FromServer):

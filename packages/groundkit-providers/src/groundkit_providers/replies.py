@@ -4,7 +4,7 @@ import re
 from typing import TypeVar
 
 from groundkit_core.contracts import Contract
-from groundkit_core.errors import ChatError
+from groundkit_core.errors import ChatError, GroundkitError
 from pydantic import ConfigDict, ValidationError
 
 from groundkit_providers.http import Reply
@@ -27,18 +27,20 @@ class FromServer(Contract):
 _R = TypeVar("_R", bound=FromServer)
 
 
-def parsed(shape: type[_R], reply: Reply, complaint: str) -> _R:
-    """The reply in its expected shape; else `ChatError`, beginning with the complaint."""
+def parsed(
+    shape: type[_R], reply: Reply, complaint: str, error: type[GroundkitError] = ChatError
+) -> _R:
+    """The reply in its expected shape; else `error`, beginning with the complaint."""
     problem = ""
     try:
         check_json(reply.body)
         return shape.model_validate_json(reply.body)
-    except ValidationError as error:
-        first = error.errors(include_input=False)[0]
+    except ValidationError as failure:
+        first = failure.errors(include_input=False)[0]
         problem = f"{'.'.join(map(str, first['loc'])) or 'JSON'}: {first['msg']}"
-    except ValueError as error:
-        problem = str(error)
-    raise ChatError(f"{complaint} ({problem})")
+    except ValueError as failure:
+        problem = str(failure)
+    raise error(f"{complaint} ({problem})")
 
 
 def answer_text(content: str | None, reasoned: bool, who: str) -> str:
