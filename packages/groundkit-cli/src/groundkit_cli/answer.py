@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from groundkit_cli import chat_options as chat
+from groundkit_cli import embed_options as embed
 from groundkit_cli.options import CollectionName, IndexDir, Json, Roots, parse_roots
 from groundkit_cli.output import emit, emit_json, in_line, note, printable, reported
 from groundkit_cli.search import place
@@ -28,6 +29,14 @@ def answer(
         int | None,
         typer.Option("--top-k", "-k", help="Number of passages, 1 to 100. [default: 10]"),
     ] = None,
+    mode: embed.Mode = None,
+    min_similarity: embed.MinSimilarity = None,
+    embed_provider: embed.Provider = None,
+    embed_model: embed.Model = None,
+    embed_base_url: embed.BaseUrl = None,
+    embed_api_key_env: embed.ApiKeyEnv = None,
+    embed_allow_private: embed.AllowPrivate = False,
+    embed_timeout: embed.Timeout = None,
     rewrite: Annotated[
         bool, typer.Option("--rewrite", help="Let the model rewrite the query to search for.")
     ] = False,
@@ -74,6 +83,8 @@ def answer(
     if dry_run and (rewrite or judge):
         flag = "--rewrite" if rewrite else "--judge"
         raise ConfigurationError(f"--dry-run cannot know the second prompt that {flag} makes")
+    if dry_run and mode not in (None, "bm25"):
+        raise ConfigurationError("--dry-run sends nothing, and --mode may need an embedding server")
     settings = load_settings()
     config = chat.chat_config(
         settings.chat,
@@ -100,14 +111,27 @@ def answer(
     found = open_collection(index_dir, collection, parse_roots(root))
     if not found.exists():
         raise CollectionNotFoundError(found.path)
+    searched = embed.searched_mode(
+        settings.embed,
+        found,
+        mode,
+        min_similarity,
+        provider=embed_provider,
+        model_name=embed_model,
+        base_url=embed_base_url,
+        api_key_env=embed_api_key_env,
+        allow_private_endpoint=embed_allow_private or None,
+        timeout_seconds=embed_timeout,
+    )
     steps = Steps()
-    search = _search(found, steps, context_tokens - _fixed_tokens(query, config.max_output_tokens))
+    room = context_tokens - _fixed_tokens(query, config.max_output_tokens)
+    search = _search(found, steps, room, searched, min_similarity)
     if dry_run:
         _dry_run(model_chat, search, query, top_k, json)
     else:
         if config.provider == "scripted":
             note("warning: the replies come from a script; no model was asked")
-        report = _ask(model_chat, search, steps, query, top_k, rewrite, judge)
+        report = _ask(model_chat, search, steps, query, top_k, searched, rewrite, judge)
         if json:
             emit_json(report)
         else:
@@ -124,6 +148,7 @@ def _ask(
     steps: Steps,
     query: str,
     top_k: int | None,
+    mode: "SearchMode",
     rewrite: bool,
     judge: bool,
 ) -> "AnswerReport":
@@ -140,18 +165,29 @@ def _ask(
         rewriter=QueryRewriter(TimedChat(model_chat, steps, "rewrite")) if rewrite else None,
         judge=FaithfulnessJudge(TimedChat(model_chat, steps, "judge")) if judge else None,
     )
-    return asyncio.run(pipeline.answer(query, top_k=top_k))
+    return asyncio.run(pipeline.answer(query, top_k=top_k, mode=mode))
 
 
-def _search(collection: "Collection", steps: Steps, tokens: int) -> "SearchCallable":
+def _search(
+    collection: "Collection",
+    steps: Steps,
+    tokens: int,
+    searched: "SearchMode",
+    min_similarity: float | None,
+) -> "SearchCallable":
     """Search, then leave out what no longer stands and what the model has no room for."""
+    from groundkit_core.retrieval.legs import Fusion
+    from groundkit_core.retrieval.retriever import Retriever
     from groundkit_providers.budget import within_budget
 
+    fusion = Fusion(min_similarity=min_similarity)
+    retriever = Retriever(collection, verify=True, fusion=fusion)
+
     async def search(
-        query: str, *, top_k: int | None = None, mode: "SearchMode" = "bm25"
+        query: str, *, top_k: int | None = None, mode: "SearchMode" = searched
     ) -> "SearchResponse":
         with steps.step("search"):
-            response = collection.search(query, top_k=top_k, mode=mode, verify=True)
+            response = await retriever.search(query, top_k=top_k, mode=mode)
             fitting, dropped = within_budget(response, tokens)
         if said := dropped.note(len(fitting.results)):
             note(said)

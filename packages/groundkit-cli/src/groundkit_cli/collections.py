@@ -2,10 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from groundkit_cli import embed_options as embed
 from groundkit_cli.options import CollectionArgument, IndexDir, Json
 from groundkit_cli.output import emit, emit_json, in_line, note, reported
 from groundkit_cli.settings import load_settings, open_collection
@@ -62,15 +63,18 @@ def show(name: CollectionArgument = None, index_dir: IndexDir = None, json: Json
         emit_json(info)
         return
     for key, value in info:
+        if key == "vectors" and info.embedding is None:
+            continue
         if key == "roots":
             for label, path in info.roots.items():
-                emit(f"{'root':<12}{in_line(label)} = {in_line(path)}")
+                emit(f"{'root':<14}{in_line(label)} = {in_line(path)}")
         elif key == "chunking":
             c = info.chunking
-            emit(f"{key:<12}{c.strategy}, at most {c.size} {c.unit}, overlap {c.overlap}")
-        else:
-            shown = {"chunks": "passages", "bytes": "size"}.get(key, key)
-            emit(f"{shown:<12}{_size(value) if key == 'bytes' else in_line(str(value))}")
+            emit(f"{key:<14}{c.strategy}, at most {c.size} {c.unit}, overlap {c.overlap}")
+        elif value is not None:
+            names = {"chunks": "passages", "bytes": "size", "vector_index": "vector index"}
+            shown = names.get(key, key)
+            emit(f"{shown:<14}{_size(value) if key == 'bytes' else in_line(str(value))}")
 
 
 @app.command()
@@ -78,15 +82,49 @@ def show(name: CollectionArgument = None, index_dir: IndexDir = None, json: Json
 def reindex(
     name: CollectionArgument = None,
     language: Annotated[str | None, typer.Option(help="Another language.")] = None,
+    embed_provider: embed.Provider = None,
+    embed_model: embed.Model = None,
+    embed_base_url: embed.BaseUrl = None,
+    embed_api_key_env: embed.ApiKeyEnv = None,
+    embed_allow_private: embed.AllowPrivate = False,
+    embed_dimensions: embed.Dimensions = None,
+    embed_document_prefix: embed.DocumentPrefix = None,
+    embed_query_prefix: embed.QueryPrefix = None,
+    embed_batch_size: embed.BatchSize = None,
+    embed_timeout: embed.Timeout = None,
     index_dir: IndexDir = None,
     json: Json = False,
 ) -> None:
-    """Make the search terms anew, reading no file."""
+    """Make search terms or vectors anew, reading no file."""
+    from groundkit_core.errors import ConfigurationError
+
     collection = open_collection(index_dir, name)
-    collection.reindex(language=language)
+    flags: dict[str, Any] = {
+        "provider": embed_provider,
+        "model_name": embed_model,
+        "base_url": embed_base_url,
+        "api_key_env": embed_api_key_env,
+        "allow_private_endpoint": embed_allow_private or None,
+        "dimensions": embed_dimensions,
+        "document_prefix": embed_document_prefix,
+        "query_prefix": embed_query_prefix,
+        "batch_size": embed_batch_size,
+        "timeout_seconds": embed_timeout,
+    }
+    vectors = any(value is not None for value in flags.values())
+    if vectors and language is not None:
+        raise ConfigurationError("--language and the --embed options: one at a time")
+    if vectors:
+        settings = load_settings().embed
+        embedder = embed.embedder_for(settings, collection, afresh=True, **flags)
+        collection.change_embedder(embedder)
+    else:
+        collection.reindex(language=language)
     info = collection.info()
     if json:
         emit_json(info)
+    elif vectors:
+        emit(f"{info.vectors} vectors from {in_line(str(info.embedding))}")
     else:
         emit(f"{info.chunks} passages indexed again as {info.analysis}")
 
@@ -107,6 +145,7 @@ def compact(
         emit(
             f"{before.segments} segments merged into {info.segments}, "
             f"{_size(before.bytes)} now {_size(info.bytes)}"
+            + (f", vectors: {info.vector_index}" if info.vector_index else "")
         )
 
 

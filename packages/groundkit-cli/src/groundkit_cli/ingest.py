@@ -4,16 +4,18 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from groundkit_cli import embed_options as embed
 from groundkit_cli.options import CollectionName, IndexDir, Json, Roots, parse_roots
 from groundkit_cli.output import emit, emit_json, in_line, note, reported
 from groundkit_cli.settings import load_settings, open_collection
 
 if TYPE_CHECKING:
     from groundkit_core.contracts import IngestReport
+    from groundkit_core.index.backfill import EmbedProgress
     from groundkit_core.index.sync import Progress
 
 _SHOWN_WARNINGS = 20
@@ -54,6 +56,19 @@ def ingest(
     allow_removal: Annotated[
         bool, typer.Option("--allow-removal", help="Allow removing more than half of a root.")
     ] = False,
+    dense: Annotated[
+        bool, typer.Option("--dense", help="Give each passage a vector, for dense and hybrid.")
+    ] = False,
+    embed_provider: embed.Provider = None,
+    embed_model: embed.Model = None,
+    embed_base_url: embed.BaseUrl = None,
+    embed_api_key_env: embed.ApiKeyEnv = None,
+    embed_allow_private: embed.AllowPrivate = False,
+    embed_dimensions: embed.Dimensions = None,
+    embed_document_prefix: embed.DocumentPrefix = None,
+    embed_query_prefix: embed.QueryPrefix = None,
+    embed_batch_size: embed.BatchSize = None,
+    embed_timeout: embed.Timeout = None,
     json: Json = False,
 ) -> None:
     """Index files and folders, or what changed."""
@@ -63,11 +78,27 @@ def ingest(
         raise ConfigurationError("--keep-missing removes nothing, so --allow-removal is no use")
     settings = load_settings()
     target = open_collection(index_dir, collection)
+    flags: dict[str, Any] = {
+        "provider": embed_provider,
+        "model_name": embed_model,
+        "base_url": embed_base_url,
+        "api_key_env": embed_api_key_env,
+        "allow_private_endpoint": embed_allow_private or None,
+        "dimensions": embed_dimensions,
+        "document_prefix": embed_document_prefix,
+        "query_prefix": embed_query_prefix,
+        "batch_size": embed_batch_size,
+        "timeout_seconds": embed_timeout,
+    }
+    if dense:
+        target.embedder = embed.embedder_for(settings.embed, target, **flags)
+    elif any(value is not None for value in flags.values()):
+        raise ConfigurationError("the --embed options have no use without --dense")
     fresh = not target.exists()
     asked = settings.chunking(
         strategy=chunking, size=chunk_size, overlap=chunk_overlap, unit=chunk_unit
     )
-    with progress_bar() as progress:
+    with progress_bars() as (progress, embed_progress):
         report = target.ingest(
             paths,
             chunking=asked,
@@ -78,6 +109,7 @@ def ingest(
             keep_missing=keep_missing,
             allow_removal=allow_removal,
             progress=progress,
+            embed_progress=embed_progress,
         )
     if json:
         emit_json(report)
@@ -88,32 +120,36 @@ def ingest(
 
 
 @contextmanager
-def progress_bar() -> Iterator["Progress | None"]:
-    """A bar on stderr where that is a terminal."""
+def progress_bars() -> Iterator["tuple[Progress | None, EmbedProgress | None]"]:
+    """Bars for files and for vectors, on stderr where that is a terminal."""
     if not (sys.stderr and sys.stderr.isatty()):
-        yield None
+        yield None, None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn("ingest"),
+    columns = (
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("files · {task.fields[chunks]} passages · {task.fields[rate]:.0f} files/s"),
+        TextColumn("{task.fields[said]}"),
         TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    ) as bar:
-        task = bar.add_task("ingest", total=None, chunks=0, rate=0.0)
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        files = bar.add_task("ingest", total=None, said="")
+        vectors = bar.add_task("vectors", total=None, said="", visible=False, start=False)
 
         def advance(done: int, total: int, chunks: int) -> None:
             elapsed = bar.tasks[0].elapsed or 0.0
             rate = done / elapsed if elapsed else 0.0
-            bar.update(task, completed=done, total=total, chunks=chunks, rate=rate)
+            said = f"files · {chunks} passages · {rate:.0f} files/s"
+            bar.update(files, completed=done, total=total, said=said)
 
-        yield advance
+        def advance_vectors(done: int, total: int) -> None:
+            bar.start_task(vectors)
+            bar.update(vectors, completed=done, total=total, said="passages", visible=True)
+
+        yield advance, advance_vectors
 
 
 def summarise(report: "IngestReport", path: str, fresh: bool) -> None:
@@ -133,6 +169,8 @@ def summarise(report: "IngestReport", path: str, fresh: bool) -> None:
         f"passages: {report.added} added, {report.dropped} dropped, {report.chunks} in all from "
         f"{report.documents} documents in {report.collection}"
     )
+    if report.embedded:
+        emit(f"vectors: {report.embedded} texts embedded")
     for outcome in report.files:
         if outcome.status in ("refused", "partial", "missing"):
             emit(f"{outcome.status} {in_line(outcome.source)}: {in_line(outcome.reason or '')}")

@@ -132,7 +132,8 @@ def exit_code(error: Exception) -> int:
 
     if isinstance(error, errors.ConfigurationError | errors.RetrievalError):
         return 2
-    if isinstance(error, errors.ChatError):
+    providers = errors.ChatError | errors.EmbeddingError | errors.RerankerNotConfiguredError
+    if isinstance(error, providers):
         return 4
     rejected = errors.SynthesisError | errors.QueryRewriteError | errors.JudgeError
     return 5 if isinstance(error, rejected) else 3

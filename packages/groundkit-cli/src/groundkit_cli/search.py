@@ -1,15 +1,22 @@
 """`grk search`."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from groundkit_cli import embed_options as embed
 from groundkit_cli.options import CollectionName, IndexDir, Json, Roots, parse_roots
 from groundkit_cli.output import emit, emit_json, emphasised, in_line, note, reported
-from groundkit_cli.settings import open_collection
+from groundkit_cli.settings import load_settings, open_collection
 
 if TYPE_CHECKING:
     from groundkit_core.contracts import Citation, RetrievalResult
+    from groundkit_core.retrieval.rerank import RerankerProtocol
+
+
+RERANKED = 50
+"""How many results a reranker looks at."""
 
 
 @reported
@@ -22,23 +29,83 @@ def search(
     all_copies: Annotated[
         bool, typer.Option("--all-copies", help="List passages with equal text one by one.")
     ] = False,
+    mode: embed.Mode = None,
+    min_similarity: embed.MinSimilarity = None,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show places in the rankings that were joined."),
+    ] = False,
+    rerank: Annotated[
+        bool, typer.Option("--rerank", help="Let a cross-encoder reorder the results.")
+    ] = False,
+    rerank_model: Annotated[
+        Path | None, typer.Option("--rerank-model", help="Folder of an ONNX cross-encoder.")
+    ] = None,
+    embed_provider: embed.Provider = None,
+    embed_model: embed.Model = None,
+    embed_base_url: embed.BaseUrl = None,
+    embed_api_key_env: embed.ApiKeyEnv = None,
+    embed_allow_private: embed.AllowPrivate = False,
+    embed_timeout: embed.Timeout = None,
     index_dir: IndexDir = None,
     collection: CollectionName = None,
     root: Roots = None,
     json: Json = False,
 ) -> None:
     """Find passages, their citations verified."""
+    from groundkit_core.config import DEFAULT_TOP_K
+    from groundkit_core.retrieval.legs import Fusion
+
     query = " ".join(words)
+    reranker = _reranker(rerank, rerank_model)
     found = open_collection(index_dir, collection, parse_roots(root))
-    response = found.search(query, top_k=top_k, verify=True, all_copies=all_copies)
+    searched = embed.searched_mode(
+        load_settings().embed,
+        found,
+        mode,
+        min_similarity,
+        provider=embed_provider,
+        model_name=embed_model,
+        base_url=embed_base_url,
+        api_key_env=embed_api_key_env,
+        allow_private_endpoint=embed_allow_private or None,
+        timeout_seconds=embed_timeout,
+    )
+    k = DEFAULT_TOP_K if top_k is None else top_k
+    response = found.search(
+        query,
+        top_k=k if reranker is None else max(k, RERANKED),
+        mode=searched,
+        verify=True,
+        all_copies=all_copies,
+        fusion=Fusion(min_similarity=min_similarity),
+    )
+    if reranker is not None:
+        from groundkit_core.retrieval.rerank import reranked
+
+        response = reranked(response, reranker, k)
     if json:
         emit_json(response)
         return
     spans = found.matches(query, [result.content for result in response.results])
     for result, matched in zip(response.results, spans, strict=True):
-        show(result, matched)
-    if not response.results:
+        show(result, matched, explain=explain)
+    if not response.results and searched == "bm25":
         note("no passage holds a word of the query")
+    elif not response.results:
+        note("no passage is near enough to the query")
+
+
+def _reranker(wanted: bool, folder: Path | None) -> "RerankerProtocol | None":
+    from groundkit_core.errors import ConfigurationError
+
+    if not wanted and folder is None:
+        return None
+    if not (wanted and folder):
+        raise ConfigurationError("--rerank and --rerank-model DIR need each other")
+    from groundkit_core.rerankers.onnx import CrossEncoderReranker
+
+    return CrossEncoderReranker(folder)
 
 
 def place(citation: "Citation", lines: tuple[int, int] | None = None) -> str:
@@ -47,7 +114,7 @@ def place(citation: "Citation", lines: tuple[int, int] | None = None) -> str:
     return f"{citation.source}:{first}" + (f"-{last}" if last > first else "")
 
 
-def show(result: "RetrievalResult", spans: list[tuple[int, int]]) -> None:
+def show(result: "RetrievalResult", spans: list[tuple[int, int]], *, explain: bool = False) -> None:
     """One result: where it stands, what verification said, and the passage."""
     citation, verdict = result.citation, result.verification
     status = verdict.status if verdict else "not verified"
@@ -55,8 +122,14 @@ def show(result: "RetrievalResult", spans: list[tuple[int, int]]) -> None:
     where = place(citation, verdict.lines if verdict else None)
     emit(
         f"{result.rank}. {in_line(where)}  {in_line(heading)}".rstrip()
-        + f"  [{status}, score {result.score:.2f}]"
+        + f"  [{status}, score {_figures(result.score)}]"
     )
+    if explain and result.components:
+        parts = (
+            f"{name} {part.rank} ({_figures(part.score)})"
+            for name, part in sorted(result.components.items())
+        )
+        emit(f"   places: {', '.join(parts)}")
     if verdict and status in ("drifted", "unresolvable"):
         emit(f"   {in_line(verdict.reason)}")
     for line in emphasised(result.content, spans).split("\n"):
@@ -66,3 +139,8 @@ def show(result: "RetrievalResult", spans: list[tuple[int, int]]) -> None:
         more = len(result.copies) - 3
         emit(f"   also: {in_line(others)}" + (f" and {more} more" if more > 0 else ""))
     emit()
+
+
+def _figures(score: float) -> str:
+    """Two places, and more for the small scores of a fusion."""
+    return f"{score:.2f}" if abs(score) >= 0.1 else f"{score:.4f}"

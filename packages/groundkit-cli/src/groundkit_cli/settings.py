@@ -33,6 +33,18 @@ _KEYS: _Keys = _PROJECT_KEYS | {
         "token_limit_param",
         "send_temperature",
     },
+    "embed": {
+        "provider",
+        "model_name",
+        "base_url",
+        "api_key_env",
+        "dimensions",
+        "document_prefix",
+        "query_prefix",
+        "batch_size",
+        "timeout_seconds",
+        "allow_private_endpoint",
+    },
     "redaction": {"names", "patterns", "detect_names"},
 }
 
@@ -51,6 +63,7 @@ class Settings:
         self.collection: str = values["index"]["collection"]
         self.language: str | None = values["index"].get("language")
         self.chat = values.get("chat", {})
+        self.embed = values.get("embed", {})
         self.redaction = values.get("redaction", {})
         self._chunking = values.get("chunking")
 
