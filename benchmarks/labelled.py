@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.metrics import Span
 from benchmarks.report import BenchmarkError
 
-__all__ = ["SETS", "LabelledSet", "Question", "load"]
+__all__ = ["SETS", "LabelledSet", "Question", "claims", "data_folder", "load", "rows"]
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -73,29 +73,46 @@ class LabelledSet:
         return self.name.startswith("jsquad")
 
 
+def data_folder(name: str) -> Path:
+    """A folder of the data beside the repository."""
+    folder = DATA / name
+    if not folder.is_dir():
+        raise BenchmarkError(f"../shared/data/{name} is not here, and it is what is measured")
+    return folder
+
+
 def load(name: str) -> LabelledSet:
     """A set by its name."""
-    folder = DATA / name
     if name not in SETS:
         raise BenchmarkError(f"no set is called {name!r}; one of: {', '.join(SETS)}")
-    if not folder.is_dir():
-        raise BenchmarkError(f"../shared/data/{name} is not here, and it holds the labels")
+    folder = data_folder(name)
     gains: dict[str, dict[str, float]] = {}
     with gzip.open(folder / "qrels.tsv.gz", "rt", encoding="utf-8") as stream:
         next(stream)
         for line in stream:
             query, document, gain = line.split("\t")
             gains.setdefault(query, {})[document] = float(gain)
-    texts = [Text(row["_id"], row["title"], row["text"]) for row in _rows(folder / "corpus")]
+    texts = [Text(row["_id"], row["title"], row["text"]) for row in rows(folder / "corpus")]
     questions = [
         Question(row["text"], gains[row["_id"]], tuple(map(_span, row.get("answers", ()))))
-        for row in _rows(folder / "queries")
+        for row in rows(folder / "queries")
         if row["_id"] in gains
     ]
     return LabelledSet(name, SETS[name], texts, questions)
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def claims(split: str) -> list[Question]:
+    """The claims of scifact's `dev`, which are its queries, or those of `train` that are not."""
+    found: dict[str, list[Question]] = {"train": [], "dev": []}
+    for row in rows(data_folder("scifact") / "claims"):
+        gains = dict.fromkeys(row["cited_doc_ids"], 1.0)
+        found[row["split"]].append(Question(row["claim"], gains))
+    asked = {question.text for question in found["dev"]}
+    return [each for each in found[split] if split == "dev" or each.text not in asked]
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a compressed file of lines."""
     with gzip.open(path.with_suffix(".jsonl.gz"), "rt", encoding="utf-8") as stream:
         yield from map(json.loads, stream)
 

@@ -9,6 +9,8 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 
 from groundkit_core import ChunkingConfig, Collection, Document
+from groundkit_core.contracts import SearchMode
+from groundkit_core.embedding import EmbeddingProtocol
 
 from benchmarks.labelled import SETS, LabelledSet, Question, load
 from benchmarks.metrics import Span, character_recall, ndcg, recall
@@ -16,7 +18,7 @@ from benchmarks.plain_bm25s import PlainBm25s
 from benchmarks.report import Report, Row, Table, Target
 from benchmarks.stop_words import stop_word_policies
 
-__all__ = ["run"]
+__all__ = ["DEPTH", "QUICK_QUESTIONS", "WHOLE", "collection_of", "covered", "hits", "ranked", "run"]
 
 WHOLE = ChunkingConfig(strategy="fixed", size=1_000_000)
 QUICK_QUESTIONS = 100
@@ -65,9 +67,9 @@ def _documents(data: LabelledSet) -> Row:
     texts = [text.searched for text in data.texts]
     peer = PlainBm25s(texts, data.language)
     ids = [text.id for text in data.texts]
-    with TemporaryDirectory() as folder, _collection(folder, data, WHOLE) as collection:
-        ours = _ranked(data.questions, lambda query: [s for s, *_ in _hits(collection, query)])
-    plain = _ranked(data.questions, lambda query: [ids[at] for at in peer.search(query, DEPTH)])
+    with TemporaryDirectory() as folder, collection_of(folder, data, WHOLE) as collection:
+        ours = ranked(data.questions, lambda query: [s for s, *_ in hits(collection, query)])
+    plain = ranked(data.questions, lambda query: [ids[at] for at in peer.search(query, DEPTH)])
     deep = DEPTH if len(ids) > 2_000 else 10
     return {
         "set": data.name,
@@ -82,22 +84,23 @@ def _documents(data: LabelledSet) -> Row:
     }
 
 
-def _ranked(questions: Iterable[Question], search: Search) -> list[tuple[Question, list[str]]]:
+def ranked(questions: Iterable[Question], search: Search) -> list[tuple[Question, list[str]]]:
+    """Each question with the documents that a search finds, best first."""
     return [(question, search(question.text)) for question in questions]
 
 
 def _answers(data: LabelledSet) -> Row:
     """What of the answers is returned; the peer ranks the same passages."""
     titles = {text.id: f"{text.title}\n" if text.title else "" for text in data.texts}
-    with TemporaryDirectory() as folder, _collection(folder, data) as collection:
+    with TemporaryDirectory() as folder, collection_of(folder, data) as collection:
         passages = [
             ((citation.source, citation.start, citation.end), content)
             for document in collection.passages()
             for citation, content in document
         ]
         peer = PlainBm25s([titles[span[0]] + text for span, text in passages], data.language)
-        ours = _covered(data, lambda query: _hits(collection, query, 10))
-    plain = _covered(data, lambda query: [passages[at][0] for at in peer.search(query, 10)])
+        ours = covered(data, lambda query: hits(collection, query, 10))
+    plain = covered(data, lambda query: [passages[at][0] for at in peer.search(query, 10)])
     return {
         "set": data.name,
         "language": data.language,
@@ -108,7 +111,8 @@ def _answers(data: LabelledSet) -> Row:
     }
 
 
-def _covered(data: LabelledSet, search: SpanSearch) -> float:
+def covered(data: LabelledSet, search: SpanSearch) -> float:
+    """Mean share of the answers' characters that a search finds."""
     values = []
     for question in data.questions:
         found = search(question.text)
@@ -119,17 +123,23 @@ def _covered(data: LabelledSet, search: SpanSearch) -> float:
     return fmean(values)
 
 
-def _hits(collection: Collection, query: str, k: int = DEPTH) -> list[Span]:
+def hits(
+    collection: Collection, query: str, k: int = DEPTH, mode: SearchMode = "bm25"
+) -> list[Span]:
     """Where the best k texts stand; one that stands at several places names them all."""
-    results = collection.search(query, top_k=k).results
+    results = collection.search(query, top_k=k, mode=mode).results
     cited = [citation for result in results for citation in (result.citation, *result.copies)]
     return [(citation.source, citation.start, citation.end) for citation in cited]
 
 
-def _collection(
-    folder: str, data: LabelledSet, chunking: ChunkingConfig | None = None
+def collection_of(
+    folder: str,
+    data: LabelledSet,
+    chunking: ChunkingConfig | None = None,
+    embedder: EmbeddingProtocol | None = None,
 ) -> Collection:
-    collection = Collection.open(Path(folder) / "measured")
+    """A collection of the set's texts."""
+    collection = Collection.open(Path(folder) / "measured", embedder=embedder)
     documents = [
         Document.from_text(text.id, text.text, title=text.title or None) for text in data.texts
     ]
