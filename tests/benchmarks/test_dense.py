@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -5,10 +6,11 @@ import pytest
 from groundkit_core.embedding import Vectors
 
 from benchmarks import near
+from benchmarks.__main__ import main
 from benchmarks.dense_case import measured_case, slots_of
 from benchmarks.dense_collection import in_collection
 from benchmarks.dense_peers import Faiss
-from benchmarks.dense_sides import Groundkit, present_sides
+from benchmarks.dense_sides import Groundkit, missing_sides, present_sides
 from benchmarks.near import SIGMA, K, augmented, measured, true_neighbours
 
 DIMENSIONS = 32
@@ -22,7 +24,7 @@ def unit(rows: int, seed: int) -> Vectors:
 
 @pytest.fixture
 def no_lance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.dense_sides.missing_sides", lambda: {"lancedb": "not here"})
+    monkeypatch.setitem(sys.modules, "lancedb", None)
 
 
 def test_the_true_neighbours_are_the_allowed_rows_with_the_largest_products(
@@ -114,3 +116,15 @@ def test_a_collection_finds_its_neighbours_before_and_after_changes() -> None:
     row = in_collection([f"text {n}" for n in range(330)], vectors, 30, unit(5, 12))
     assert (row["texts"], row["recall"], row["recall after"]) == (300, 1.0, 1.0)
     assert row["vector files"] > 1
+
+
+@pytest.mark.usefixtures("no_lance")
+def test_a_peer_that_is_not_installed_is_named_with_the_reason() -> None:
+    assert list(present_sides()) == ["groundkit", "faiss"]
+    assert missing_sides().keys() == {"lancedb"}
+    assert "ModuleNotFoundError" in missing_sides()["lancedb"]
+
+
+def test_an_unknown_size_is_refused_before_anything_is_read() -> None:
+    with pytest.raises(SystemExit, match="7 is no size; one of: 10000, 50000, 1000000"):
+        main(["dense", "--size", "7"])

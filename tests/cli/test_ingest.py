@@ -33,6 +33,7 @@ def test_json_reports_every_file_that_was_not_left_as_it_was(grk: Shell) -> None
         "read": 2,
         "added": 3,
         "dropped": 0,
+        "embedded": 0,
         "documents": 2,
         "chunks": 3,
         "files": [
