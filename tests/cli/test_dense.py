@@ -14,6 +14,9 @@ from tests.cli.shell import Shell
 from tests.cli.test_escaping import BIDI, forbidden
 from tests.cli.test_offline import WATCH
 
+pytest.importorskip("faiss", reason="groundkit-core[dense] is missing")
+pytest.importorskip("safetensors", reason="groundkit-core[static] is missing")
+
 INMEMORY = ("--dense", "--embed-provider", "inmemory")
 STATIC = f"static {STATIC_MODEL} (256 dimensions)"
 HASHED = "inmemory hashed-terms (64 dimensions)"

@@ -43,6 +43,7 @@ def _inmemory(_: Path) -> Iterator[EmbeddingProtocol]:
 
 @contextmanager
 def _static(_: Path) -> Iterator[EmbeddingProtocol]:
+    pytest.importorskip("safetensors", reason="groundkit-core[static] is missing")
     yield StaticEmbedder()
 
 

@@ -195,13 +195,13 @@ def test_nobody_listening_is_said_with_the_place(dialect: EmbedDialect) -> None:
 @pytest.mark.parametrize("wait", ["first byte", "body"])
 def test_waiting_ends_at_the_deadline(dialect: EmbedDialect, wait: str) -> None:
     with FaultyServer(silence if wait == "first byte" else drip(_whole(dialect))) as server:
-        embedder = dialect.embedder(server.url, timeout_seconds=0.5)
+        embedder = dialect.embedder(server.url, timeout_seconds=2)
         began = time.monotonic()
         error = embed_failure(embedder)
-        assert 0.45 < time.monotonic() - began < 1.5
+        assert 1.8 < time.monotonic() - began < 5
         assert len(server.requests) == 1
     assert type(error) is EmbeddingError
-    assert "0.5 s" in str(error)
+    assert "2 s" in str(error)
 
 
 @with_both
