@@ -11,7 +11,7 @@ from benchmarks.near import K, Mask, Rows, Search
 
 __all__ = ["BREADTH", "BUILD_BREADTH", "LINKS", "RESCORED", "Faiss", "Lance"]
 
-LINKS, BUILD_BREADTH, BREADTH, RESCORED = 16, 80, 128, 4
+LINKS, BUILD_BREADTH, BREADTH, RESCORED = 32, 200, 512, 4
 """Of the graph; four times k candidates are rescored by their vectors."""
 _NARROW = 0.2
 

@@ -110,7 +110,7 @@ class DenseSegment:
     def search(self, query: Vectors, k: int) -> list[Near]:
         """The nearest k live vectors, nearest first."""
         allowed = self._allowed
-        if self.graph is None or (allowed is not None and allowed.mean() < _NARROW):
+        if self.graph is None or (allowed is not None and self.live < _NARROW * self.scan.size):
             scores, rows = self.scan.search(query, k, allowed)
         else:
             rows = self.graph.candidates(query, k, allowed)

@@ -17,9 +17,10 @@ Bytes = NDArray[np.uint8]
 Found = tuple[NDArray[np.float32], NDArray[np.int64]]
 """Scores and rows, best first."""
 
-_LINKS = 16
-_BUILD_BREADTH = 80
-_LEAST_BREADTH = 128
+_LINKS = 32
+_BUILD_BREADTH = 200
+_LEAST_BREADTH = 512
+_ROWS_PER_BREADTH = 650  # what keeps recall as the graph grows
 _RESCORED = 4  # how many candidates of the graph are rescored for each one that is wanted
 
 
@@ -121,7 +122,7 @@ class Graph(_Mapped):
         faiss = _faiss()
         wanted = _RESCORED * k
         parameters = faiss.SearchParametersHNSW(
-            efSearch=max(_LEAST_BREADTH, wanted),
+            efSearch=max(_LEAST_BREADTH, wanted, self._index.ntotal // _ROWS_PER_BREADTH),
             sel=None if allowed is None else _selector(faiss, allowed),
         )
         return self._search(query, wanted, parameters)[1]

@@ -22,6 +22,10 @@ from groundkit_core.index.store import SEGMENTS, Store
 __all__ = ["Space", "Spaces", "active_space", "dense_segments", "vector_findings"]
 
 
+# By the primary key, which begins with the space.
+_OF_KEY = "space IN (SELECT space FROM space) AND key=?"
+
+
 @dataclass(frozen=True, slots=True)
 class Space:
     """A space's row number and the identity of its vectors."""
@@ -147,9 +151,9 @@ class Spaces:
         for key in keys:
             if self._store.rows("SELECT 1 FROM chunk WHERE embed_key=? LIMIT 1", key):
                 continue
-            for seg, row in self._store.rows("SELECT seg, row FROM vector WHERE key=?", key):
+            for seg, row in self._store.rows(f"SELECT seg, row FROM vector WHERE {_OF_KEY}", key):
                 newly.setdefault(seg, []).append(row)
-            self._store.connection.execute("DELETE FROM vector WHERE key=?", (key,))
+            self._store.connection.execute(f"DELETE FROM vector WHERE {_OF_KEY}", (key,))
         for seg, rows in newly.items():
             self._note_dead(seg, np.array(rows, np.uint32))
 
