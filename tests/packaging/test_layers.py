@@ -56,10 +56,7 @@ def test_no_package_imports_a_layer_above(package: str) -> None:
 IMPORTERS = {
     "bm25s": {"groundkit_core/index/bm25s_bridge.py"},
     "faiss": {"groundkit_core/index/faiss_bridge.py"},
-    "onnxruntime": {
-        "groundkit_core/embedders/onnx_graph.py",
-        "groundkit_core/rerankers/onnx.py",
-    },
+    "onnxruntime": {"groundkit_core/model_files.py"},
     "safetensors": {"groundkit_core/embedders/static.py"},
     "wordllama": set[str](),  # it is found, not imported: it would bring an HTTP client
 }

@@ -210,7 +210,7 @@ def test_a_missing_file_is_named(tmp_path: Path, missing: str) -> None:
     with pytest.raises(RerankerNotConfiguredError) as caught:
         CrossEncoderReranker(folder)
     assert str(caught.value) == (
-        f"{folder}: there is no {missing}; a reranker is a folder with model.onnx and"
+        f"{folder}: there is no {missing}; a cross-encoder is a folder with model.onnx and"
         " tokenizer.json"
     )
 

@@ -10,19 +10,20 @@ from groundkit_core.embedders.onnx_graph import OnnxGraph
 from groundkit_core.embedders.onnx_settings import onnx_settings
 from groundkit_core.embedders.pooling import Pooling
 from groundkit_core.embedders.texts import prepared_texts
-from groundkit_core.embedders.tokens import load_tokenizer
 from groundkit_core.embedding import Purpose, Vectors
 from groundkit_core.errors import (
     ConfigurationError,
     EmbeddingError,
     EmbeddingProviderNotConfiguredError,
 )
+from groundkit_core.model_files import ModelUser, model_folder, open_tokenizer
 from groundkit_core.vectors import unit_vectors
 
 __all__ = ["DEFAULT_MAX_TOKENS", "OnnxEmbedder"]
 
 DEFAULT_MAX_TOKENS = 512
 
+_USER = ModelUser("the onnx embedder", "onnx", EmbeddingProviderNotConfiguredError, EmbeddingError)
 _BATCH = 8  # more is no faster for passages
 _PAD_TOKENS = ("[PAD]", "<pad>")
 
@@ -50,7 +51,7 @@ class OnnxEmbedder:
     ) -> None:
         if threads < 1:
             raise ConfigurationError(f"threads is {threads}, it must be at least 1")
-        path = _checked(Path(folder))
+        path = model_folder(Path(folder), _USER)
         flags = {
             "pooling": pooling,
             "document_prefix": document_prefix,
@@ -61,10 +62,12 @@ class OnnxEmbedder:
         self.document_prefix = settings.document_prefix
         self.query_prefix = settings.query_prefix
         self.truncated = 0
-        self._tokenizer = load_tokenizer(path / "tokenizer.json", "onnx")
+        self._tokenizer = open_tokenizer(path / "tokenizer.json", _USER)
         self.max_tokens = self._limit(settings.max_tokens)
         self._pad = self._pad_id()
-        self._graph = OnnxGraph(path / "model.onnx", pooling=settings.pooling, threads=threads)
+        self._graph = OnnxGraph(
+            path / "model.onnx", _USER, pooling=settings.pooling, threads=threads
+        )
         self._batch = 1 if _depends_on_batch(path / "model.onnx") else _BATCH
         name = settings.name or path.resolve().name
         self.model_name = f"{name}@{_digest(path)}:{self._graph.pooled_by}:{self.max_tokens}"
@@ -109,16 +112,6 @@ class OnnxEmbedder:
     def _pad_id(self) -> int:
         ids = (self._tokenizer.token_to_id(token) for token in _PAD_TOKENS)
         return next((found for found in ids if found is not None), 0)
-
-
-def _checked(folder: Path) -> Path:
-    for name in ("model.onnx", "tokenizer.json"):
-        if not (folder / name).is_file():
-            raise EmbeddingProviderNotConfiguredError(
-                f"{folder}: there is no {name}; an embedder is a folder with model.onnx and "
-                "tokenizer.json"
-            )
-    return folder
 
 
 def _digest(folder: Path) -> str:

@@ -6,17 +6,13 @@ from typing import Any
 import numpy as np
 
 from groundkit_core.embedders.pooling import Pooling, pooled
-from groundkit_core.embedders.tokens import missing_extra
 from groundkit_core.embedding import Vectors
 from groundkit_core.errors import EmbeddingError
+from groundkit_core.model_files import ModelUser, input_types, open_session
 
 __all__ = ["OnnxGraph"]
 
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
-_TYPES: dict[str, type[np.integer[Any]]] = {
-    "tensor(int64)": np.int64,
-    "tensor(int32)": np.int32,
-}
 _TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 _TEXT_OUTPUT = "sentence_embedding"
 
@@ -27,10 +23,12 @@ class OnnxGraph:
     `pooled_by` is the pooling, or the name of the output that needs none.
     """
 
-    def __init__(self, path: Path, *, pooling: Pooling | None, threads: int) -> None:
+    def __init__(
+        self, path: Path, user: ModelUser, *, pooling: Pooling | None, threads: int
+    ) -> None:
         self._path = path
-        self._session = _session(path, threads)
-        self._types = self._input_types()
+        self._session = open_session(path, threads, user)
+        self._types = input_types(self._session, _INPUTS, path, user)
         self._output, self._pooling = self._chosen_output(pooling)
         self.pooled_by: str = self._pooling or self._output
 
@@ -61,16 +59,6 @@ class OnnxGraph:
             raise EmbeddingError(f"{self._path}: its output {self._output} has the shape {shape}")
         return pooled(found, mask, self._pooling) if self._pooling else found
 
-    def _input_types(self) -> dict[str, type[np.integer[Any]]]:
-        inputs = {entry.name: entry.type for entry in self._session.get_inputs()}
-        for name, kind in inputs.items():
-            if name not in _INPUTS or kind not in _TYPES:
-                raise EmbeddingError(
-                    f"{self._path}: it asks for {name} as {kind}; an embedder can give "
-                    f"{', '.join(_INPUTS)} as integers"
-                )
-        return {name: _TYPES[kind] for name, kind in inputs.items()}
-
     def _chosen_output(self, pooling: Pooling | None) -> tuple[str, Pooling | None]:
         ranks = {entry.name: len(entry.shape) for entry in self._session.get_outputs()}
         if pooling is None and ranks.get(_TEXT_OUTPUT) == 2:
@@ -85,18 +73,3 @@ class OnnxGraph:
             f"{self._path}: its outputs are {', '.join(ranks)}; an embedder needs one vector a "
             f"token, or with no pooling set {_TEXT_OUTPUT}"
         )
-
-
-def _session(path: Path, threads: int) -> Any:
-    try:
-        import onnxruntime
-    except ImportError:
-        raise missing_extra("onnx", "onnxruntime") from None
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # what it would print, it raises too
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's errors have no base of their own
-        raise EmbeddingError(f"{path}: onnxruntime cannot load it") from error

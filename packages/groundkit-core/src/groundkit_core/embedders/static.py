@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundkit_core.embedders.texts import prepared_texts
-from groundkit_core.embedders.tokens import load_tokenizer, missing_extra
 from groundkit_core.embedding import Purpose, Vectors
 from groundkit_core.errors import (
     ConfigurationError,
     EmbeddingError,
     EmbeddingProviderNotConfiguredError,
 )
+from groundkit_core.model_files import ModelUser, open_tokenizer
 from groundkit_core.vectors import unit_vectors
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ STATIC_MODEL = "wordllama-l2-supercat-256"
 STATIC_DIMENSIONS = (64, 128, 256)
 """The model is trained so that its leading dimensions stand alone."""
 
+_USER = ModelUser(
+    "the static embedder", "static", EmbeddingProviderNotConfiguredError, EmbeddingError
+)
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _SLICE = 4096  # tokens whose vectors are in memory at once
@@ -47,7 +50,7 @@ class StaticEmbedder:
             )
         self.dimensions = dimensions
         folder = _package_folder()
-        self._tokenizer: Tokenizer = load_tokenizer(folder / _TOKENIZER, "static")
+        self._tokenizer: Tokenizer = open_tokenizer(folder / _TOKENIZER, _USER)
         self._weights = _weights(folder / _WEIGHTS)[:, :dimensions]
 
     async def embed(self, texts: list[str], *, purpose: Purpose) -> Vectors:
@@ -73,7 +76,7 @@ def _package_folder() -> Path:
     """Where wordllama is installed; importing it would set up logging and an HTTP client."""
     spec = find_spec("wordllama")
     if spec is None or not spec.submodule_search_locations:
-        raise missing_extra("static", "wordllama")
+        raise _USER.lacks("wordllama")
     folder = Path(spec.submodule_search_locations[0])
     for name in (_WEIGHTS, _TOKENIZER):
         if not (folder / name).is_file():
@@ -89,7 +92,7 @@ def _weights(path: Path) -> NDArray[np.float16]:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
     except ImportError:
-        raise missing_extra("static", "safetensors") from None
+        raise _USER.lacks("safetensors") from None
     try:
         weights: NDArray[np.float16] = load_file(path)["embedding.weight"]
     except (SafetensorError, KeyError) as error:

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from groundkit_core.errors import ConfigurationError, RerankerNotConfiguredError, RetrievalError
+from groundkit_core.model_files import (
+    ModelUser,
+    input_types,
+    model_folder,
+    open_session,
+    open_tokenizer,
+)
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Encoding
 
 __all__ = ["DEFAULT_MAX_TOKENS", "DEFAULT_WINDOW_OVERLAP", "CrossEncoderReranker"]
 
@@ -17,10 +24,7 @@ DEFAULT_MAX_TOKENS = 512
 DEFAULT_WINDOW_OVERLAP = 64
 
 _FEEDS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
-_TYPES: dict[str, type[np.integer[Any]]] = {
-    "tensor(int64)": np.int64,
-    "tensor(int32)": np.int32,
-}
+_USER = ModelUser("a cross-encoder", "onnx", RerankerNotConfiguredError, RerankerNotConfiguredError)
 _SHAPES = {(1, 1), (1, 2)}
 
 
@@ -46,18 +50,17 @@ class CrossEncoderReranker:
                 raise ConfigurationError(f"{name} is {value}, it must be at least 1")
         if window_overlap < 0:
             raise ConfigurationError(f"window_overlap is {window_overlap}, it must not be negative")
-        path = _checked(Path(folder))
+        path = model_folder(Path(folder), _USER)
         self.model_name = path.resolve().name
-        self._tokenizer = _tokenizer(path / "tokenizer.json")
+        self._tokenizer = open_tokenizer(path / "tokenizer.json", _USER)
+        if not self._tokenizer.num_special_tokens_to_add(True):
+            raise RerankerNotConfiguredError(f"{path}: it has no template for a pair of texts")
         own = self._tokenizer.truncation
         self.max_tokens: int = max_tokens or (own["max_length"] if own else DEFAULT_MAX_TOKENS)
         self.window_overlap = window_overlap
         self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        # A passage that spells a separator must not end itself and begin another.
-        self._tokenizer.encode_special_tokens = True
-        self._session = _session(path / "model.onnx", threads)
-        self._inputs = _inputs(self._session, path)
+        self._session = open_session(path / "model.onnx", threads, _USER)
+        self._inputs = input_types(self._session, _FEEDS, path, _USER)
         self._output = _output(self._session, path)
 
     def scores(self, query: str, passages: Sequence[str]) -> list[float]:
@@ -105,64 +108,6 @@ class CrossEncoderReranker:
             raise RetrievalError(f"{self.model_name} gave no finite score for a passage")
         row = logits[0]
         return float(row[-1] - row[0]) if len(row) == 2 else float(row[0])
-
-
-def _checked(folder: Path) -> Path:
-    for name in ("model.onnx", "tokenizer.json"):
-        if not (folder / name).is_file():
-            raise RerankerNotConfiguredError(
-                f"{folder}: there is no {name}; a reranker is a folder with model.onnx and"
-                " tokenizer.json"
-            )
-    return folder
-
-
-def _lacking(library: str) -> RerankerNotConfiguredError:
-    return RerankerNotConfiguredError(
-        f"a cross-encoder needs {library}; install it with: pip install 'groundkit-core[onnx]'"
-    )
-
-
-def _tokenizer(path: Path) -> "Tokenizer":
-    """The tokenizer in a file, which must know how to join a query and a passage."""
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise _lacking("tokenizers") from None
-    try:
-        tokenizer: Tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing more precise
-        raise RerankerNotConfiguredError(f"{path}: this is no tokenizer") from error
-    if not tokenizer.num_special_tokens_to_add(True):
-        raise RerankerNotConfiguredError(f"{path}: it has no template for a pair of texts")
-    return tokenizer
-
-
-def _session(path: Path, threads: int) -> Any:
-    try:
-        import onnxruntime
-    except ImportError:
-        raise _lacking("onnxruntime") from None
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # what it would print, it raises too
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's errors have no base of their own
-        raise RerankerNotConfiguredError(f"{path}: onnxruntime cannot load it") from error
-
-
-def _inputs(session: Any, folder: Path) -> dict[str, type[np.integer[Any]]]:
-    """The number type of each input by its name."""
-    inputs = {entry.name: entry.type for entry in session.get_inputs()}
-    for name, kind in inputs.items():
-        if name not in _FEEDS or kind not in _TYPES:
-            raise RerankerNotConfiguredError(
-                f"{folder}: the model asks for {name} as {kind}, a reranker can give"
-                f" {', '.join(_FEEDS)} as integers"
-            )
-    return {name: _TYPES[kind] for name, kind in inputs.items()}
 
 
 def _output(session: Any, folder: Path) -> str:
