@@ -116,12 +116,14 @@ def answer(
         found,
         mode,
         min_similarity,
-        provider=embed_provider,
-        model_name=embed_model,
-        base_url=embed_base_url,
-        api_key_env=embed_api_key_env,
-        allow_private_endpoint=embed_allow_private or None,
-        timeout_seconds=embed_timeout,
+        embed.given(
+            embed_provider,
+            embed_model,
+            embed_base_url,
+            embed_api_key_env,
+            embed_allow_private,
+            embed_timeout,
+        ),
     )
     steps = Steps()
     room = context_tokens - _fixed_tokens(query, config.max_output_tokens)

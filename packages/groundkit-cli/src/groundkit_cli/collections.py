@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -99,31 +99,30 @@ def reindex(
     from groundkit_core.errors import ConfigurationError
 
     collection = open_collection(index_dir, name)
-    flags: dict[str, Any] = {
-        "provider": embed_provider,
-        "model_name": embed_model,
-        "base_url": embed_base_url,
-        "api_key_env": embed_api_key_env,
-        "allow_private_endpoint": embed_allow_private or None,
-        "dimensions": embed_dimensions,
-        "document_prefix": embed_document_prefix,
-        "query_prefix": embed_query_prefix,
-        "batch_size": embed_batch_size,
-        "timeout_seconds": embed_timeout,
-    }
-    vectors = any(value is not None for value in flags.values())
-    if vectors and language is not None:
+    flags = embed.given(
+        embed_provider,
+        embed_model,
+        embed_base_url,
+        embed_api_key_env,
+        embed_allow_private,
+        embed_timeout,
+        dimensions=embed_dimensions,
+        document_prefix=embed_document_prefix,
+        query_prefix=embed_query_prefix,
+        batch_size=embed_batch_size,
+    )
+    if flags and language is not None:
         raise ConfigurationError("--language and the --embed options: one at a time")
-    if vectors:
+    if flags:
         settings = load_settings().embed
-        embedder = embed.embedder_for(settings, collection, afresh=True, **flags)
+        embedder = embed.embedder_for(settings, collection, flags, afresh=True)
         collection.change_embedder(embedder)
     else:
         collection.reindex(language=language)
     info = collection.info()
     if json:
         emit_json(info)
-    elif vectors:
+    elif flags:
         emit(f"{info.vectors} vectors from {in_line(str(info.embedding))}")
     else:
         emit(f"{info.chunks} passages indexed again as {info.analysis}")
@@ -183,7 +182,8 @@ def delete(
 def all_collections(index_dir: Path | None) -> list["Collection"]:
     """The collections in the index directory, by name."""
     from groundkit_core.errors import CollectionNotFoundError
-    from groundkit_core.index.collection import Collection, is_collection_name
+    from groundkit_core.index.collection import Collection
+    from groundkit_core.index.names import is_collection_name
     from groundkit_core.index.store import DATABASE
 
     folder = index_dir or load_settings().index_dir

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from groundkit_core.index.collection import Collection
 
 _FLAGS = {
+    "provider": "provider",
     "model_name": "model",
     "base_url": "base-url",
     "api_key_env": "api-key-env",
@@ -31,6 +32,7 @@ __all__ = [
     "QueryPrefix",
     "Timeout",
     "embedder_for",
+    "given",
     "searched_mode",
 ]
 
@@ -85,6 +87,28 @@ QueryPrefix = Annotated[
 ]
 
 
+def given(
+    provider: str | None,
+    model: str | None,
+    base_url: str | None,
+    api_key_env: str | None,
+    allow_private: bool,
+    timeout: float | None,
+    **others: Any,
+) -> dict[str, Any]:
+    """The options that were given, by the names of their settings."""
+    flags = {
+        "provider": provider,
+        "model_name": model,
+        "base_url": base_url,
+        "api_key_env": api_key_env,
+        "allow_private_endpoint": allow_private or None,
+        "timeout_seconds": timeout,
+        **others,
+    }
+    return {key: value for key, value in flags.items() if value is not None}
+
+
 MAKE_VECTORS = "grk ingest PATH --dense"
 
 
@@ -93,7 +117,7 @@ def searched_mode(
     collection: "Collection",
     mode: str | None,
     min_similarity: float | None,
-    **flags: Any,
+    flags: dict[str, Any],
 ) -> "SearchMode":
     """The mode, after the collection was given its embedder where the mode needs one."""
     from groundkit_core.errors import (
@@ -107,21 +131,25 @@ def searched_mode(
     if min_similarity is not None and not -1 <= min_similarity <= 1:
         raise ConfigurationError(f"--min-similarity {min_similarity}: it must be -1 to 1")
     if mode in (None, "bm25"):
-        given = [key for key, value in flags.items() if value is not None]
-        if given or min_similarity is not None:
-            option = f"--embed-{_FLAGS.get(given[0], given[0])}" if given else "--min-similarity"
+        if flags or min_similarity is not None:
+            first = next(iter(flags), None)
+            option = f"--embed-{_FLAGS[first]}" if first else "--min-similarity"
             raise ConfigurationError(f"{option} has no use in mode bm25; add --mode hybrid")
         return "bm25"
     if not collection.exists():
         raise CollectionNotFoundError(collection.path)
     if collection.embedding() is None:
         raise RetrievalError(f"{collection.name} has no vectors; make them with: {MAKE_VECTORS}")
-    collection.embedder = embedder_for(settings, collection, **flags)
+    collection.embedder = embedder_for(settings, collection, flags)
     return "dense" if mode == "dense" else "hybrid"
 
 
 def embedder_for(
-    settings: dict[str, Any], collection: "Collection", *, afresh: bool = False, **flags: Any
+    settings: dict[str, Any],
+    collection: "Collection",
+    flags: dict[str, Any],
+    *,
+    afresh: bool = False,
 ) -> "EmbeddingProtocol":
     """The embedder that flags and settings name, and where they do not, the collection's.
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -78,21 +78,21 @@ def ingest(
         raise ConfigurationError("--keep-missing removes nothing, so --allow-removal is no use")
     settings = load_settings()
     target = open_collection(index_dir, collection)
-    flags: dict[str, Any] = {
-        "provider": embed_provider,
-        "model_name": embed_model,
-        "base_url": embed_base_url,
-        "api_key_env": embed_api_key_env,
-        "allow_private_endpoint": embed_allow_private or None,
-        "dimensions": embed_dimensions,
-        "document_prefix": embed_document_prefix,
-        "query_prefix": embed_query_prefix,
-        "batch_size": embed_batch_size,
-        "timeout_seconds": embed_timeout,
-    }
+    flags = embed.given(
+        embed_provider,
+        embed_model,
+        embed_base_url,
+        embed_api_key_env,
+        embed_allow_private,
+        embed_timeout,
+        dimensions=embed_dimensions,
+        document_prefix=embed_document_prefix,
+        query_prefix=embed_query_prefix,
+        batch_size=embed_batch_size,
+    )
     if dense:
-        target.embedder = embed.embedder_for(settings.embed, target, **flags)
-    elif any(value is not None for value in flags.values()):
+        target.embedder = embed.embedder_for(settings.embed, target, flags)
+    elif flags:
         raise ConfigurationError("the --embed options have no use without --dense")
     fresh = not target.exists()
     asked = settings.chunking(

@@ -64,26 +64,28 @@ def search(
         found,
         mode,
         min_similarity,
-        provider=embed_provider,
-        model_name=embed_model,
-        base_url=embed_base_url,
-        api_key_env=embed_api_key_env,
-        allow_private_endpoint=embed_allow_private or None,
-        timeout_seconds=embed_timeout,
+        embed.given(
+            embed_provider,
+            embed_model,
+            embed_base_url,
+            embed_api_key_env,
+            embed_allow_private,
+            embed_timeout,
+        ),
     )
     k = DEFAULT_TOP_K if top_k is None else top_k
     response = found.search(
         query,
         top_k=k if reranker is None else max(k, RERANKED),
         mode=searched,
-        verify=True,
+        verify=reranker is None,
         all_copies=all_copies,
         fusion=Fusion(min_similarity=min_similarity),
     )
     if reranker is not None:
         from groundkit_core.retrieval.rerank import reranked
 
-        response = reranked(response, reranker, k)
+        response = found.verified(reranked(response, reranker, k))
     if json:
         emit_json(response)
         return

@@ -163,7 +163,8 @@ def open_collection(
     index_dir: Path | None, collection: str | None, roots: dict[str, Path] | None = None
 ) -> "Collection":
     """The collection that flags and settings name."""
-    from groundkit_core.index.collection import Collection, collection_name
+    from groundkit_core.index.collection import Collection
+    from groundkit_core.index.names import collection_name
 
     settings = load_settings()
     folder = index_dir or settings.index_dir

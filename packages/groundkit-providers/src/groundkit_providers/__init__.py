@@ -1,3 +1,3 @@
-"""Chat, embeddings and URL fetch: the only groundkit package with outbound connections."""
+"""Models over HTTP and redaction: the only groundkit package with outbound connections."""
 
 __all__: list[str] = []

@@ -1,12 +1,11 @@
 """A collection: one directory, one writer at a time, any number of readers."""
 
-import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 from groundkit_core.blocking import result_of
 from groundkit_core.config import ChunkingConfig
@@ -22,6 +21,8 @@ from groundkit_core.contracts import (
 from groundkit_core.embedding import EmbeddingIdentity, EmbeddingProtocol, identity_of
 from groundkit_core.errors import CollectionNotFoundError, ConfigurationError, RetrievalError
 from groundkit_core.failpoints import reach
+from groundkit_core.index.info import describe
+from groundkit_core.index.names import collection_name
 from groundkit_core.index.roots import recorded_roots
 from groundkit_core.index.store import DATABASE, file_identity
 from groundkit_core.index.view import Reader, View
@@ -35,26 +36,9 @@ if TYPE_CHECKING:
     from groundkit_core.index.backfill import Embedded, EmbedProgress
     from groundkit_core.index.sync import Progress
 
-__all__ = ["Collection", "collection_name", "is_collection_name"]
+__all__ = ["Collection"]
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _LOCK_SECONDS = 60.0
-_COUNT_VECTORS = "SELECT count(*) FROM vector JOIN space USING (space) WHERE active"
-
-
-def is_collection_name(name: str) -> bool:
-    """Whether a collection may be called so."""
-    return _NAME.fullmatch(name) is not None
-
-
-def collection_name(name: str) -> str:
-    """The name, if it can be a collection's."""
-    if not is_collection_name(name):
-        raise ConfigurationError(
-            f"{name!r} is no collection name: use a-z, 0-9, '.', '_', '-', at most 64, "
-            "beginning with a letter or digit"
-        )
-    return name
 
 
 class Collection:
@@ -150,8 +134,10 @@ class Collection:
     def run(self, asked: searching.Query, *, verify: bool = False) -> SearchResponse:
         """The best passages for a checked query."""
         response = self._reader.run(lambda view: searching.search(view, asked, self.name))
-        if not verify:
-            return response
+        return self.verified(response) if verify else response
+
+    def verified(self, response: SearchResponse) -> SearchResponse:
+        """The response with each result's verdict, its source read in this call."""
         cited = [(result.citation, result.content) for result in response.results]
         return with_verdicts(response, self.verify_all(cited))
 
@@ -196,7 +182,7 @@ class Collection:
 
     def info(self) -> CollectionInfo:
         """Counts, settings and roots."""
-        return self._reader.run(self._info)
+        return self._reader.run(lambda view: describe(view, self.path, self._roots(view)))
 
     def embedding(self) -> EmbeddingIdentity | None:
         """The identity of the vectors that are searched; None without vectors."""
@@ -216,26 +202,6 @@ class Collection:
                 f"it has: {', '.join(sorted(recorded)) or 'none'}"
             )
         return {**recorded, **{label: root.absolute() for label, root in self._given_roots.items()}}
-
-    def _info(self, view: View) -> CollectionInfo:
-        contents = view.contents
-        return CollectionInfo(
-            name=self.name,
-            path=str(self.path),
-            generation=contents.manifest.generation,
-            documents=view.store.rows("SELECT count(*) FROM document")[0][0],
-            chunks=contents.chunks,
-            terms=contents.terms,
-            segments=len(contents.segments),
-            bytes=sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file()),
-            language=contents.manifest.language,
-            analysis=contents.manifest.analysis,
-            chunking=contents.manifest.chunking,
-            embedding=str(contents.space.identity) if contents.space else None,
-            vectors=view.store.rows(_COUNT_VECTORS)[0][0],
-            vector_index=_vector_index(view),
-            roots={label: str(root) for label, root in self._roots(view).items()},
-        )
 
     # Writing
 
@@ -393,15 +359,3 @@ class Collection:
     def _must_exist(self) -> None:
         if not self.exists():
             raise CollectionNotFoundError(self.path)
-
-
-def _vector_index(view: View) -> Literal["scan", "graph", "scan and graph"] | None:
-    kinds = {
-        kind
-        for (kind,) in view.store.rows(
-            "SELECT kind FROM segment JOIN space USING (space) WHERE active"
-        )
-    }
-    if kinds == {"scan", "graph"}:
-        return "scan and graph"
-    return "graph" if "graph" in kinds else "scan" if kinds else None

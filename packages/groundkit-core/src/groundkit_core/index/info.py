@@ -1,0 +1,42 @@
+"""What a collection holds and how it was made."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from groundkit_core.contracts import CollectionInfo
+from groundkit_core.index.view import View
+
+__all__ = ["describe"]
+
+_COUNT_VECTORS = "SELECT count(*) FROM vector JOIN space USING (space) WHERE active"
+_KINDS = "SELECT DISTINCT kind FROM segment JOIN space USING (space) WHERE active"
+
+
+def describe(view: View, path: Path, roots: Mapping[str, Path]) -> CollectionInfo:
+    """Counts, settings and roots of the collection at a path."""
+    contents, store = view.contents, view.store
+    return CollectionInfo(
+        name=path.name,
+        path=str(path),
+        generation=contents.manifest.generation,
+        documents=store.rows("SELECT count(*) FROM document")[0][0],
+        chunks=contents.chunks,
+        terms=contents.terms,
+        segments=len(contents.segments),
+        bytes=sum(file.stat().st_size for file in path.rglob("*") if file.is_file()),
+        language=contents.manifest.language,
+        analysis=contents.manifest.analysis,
+        chunking=contents.manifest.chunking,
+        embedding=str(contents.space.identity) if contents.space else None,
+        vectors=store.rows(_COUNT_VECTORS)[0][0],
+        vector_index=_vector_index(view),
+        roots={label: str(root) for label, root in roots.items()},
+    )
+
+
+def _vector_index(view: View) -> Literal["scan", "graph", "scan and graph"] | None:
+    kinds = {kind for (kind,) in view.store.rows(_KINDS)}
+    if kinds == {"scan", "graph"}:
+        return "scan and graph"
+    return "graph" if "graph" in kinds else "scan" if kinds else None
