@@ -13,6 +13,7 @@ __all__ = ["BREADTH", "BUILD_BREADTH", "LINKS", "RESCORED", "Faiss", "Lance"]
 
 LINKS, BUILD_BREADTH, BREADTH, RESCORED = 32, 200, 512, 4
 """Of the graph; four times k candidates are rescored by their vectors."""
+ROWS_PER_BREADTH = 650
 _NARROW = 0.2
 
 
@@ -58,7 +59,8 @@ class Faiss:
         if graph is None or (allowed is not None and allowed.mean() < _NARROW):
             plain = faiss.SearchParameters(sel=chosen) if chosen else None
             return lambda query: _rows(scan.search(query.reshape(1, -1), K, params=plain)[1])
-        wide = faiss.SearchParametersHNSW(efSearch=BREADTH, sel=chosen)
+        breadth = max(BREADTH, graph.ntotal // ROWS_PER_BREADTH)
+        wide = faiss.SearchParametersHNSW(efSearch=breadth, sel=chosen)
 
         def refined(query: Vectors) -> Rows:
             rows = _rows(graph.search(query.reshape(1, -1), RESCORED * K, params=wide)[1])

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from groundkit_core.embedding import Vectors
 from groundkit_core.errors import CollectionCorruptError
-from groundkit_core.index.faiss_bridge import Graph, Scan, serialised_graph, serialised_scan
+from groundkit_core.index.faiss_bridge import (
+    Graph,
+    Scan,
+    Selector,
+    serialised_graph,
+    serialised_scan,
+)
 from groundkit_core.index.segment_file import Array, SegmentFile, damaged_arrays, open_segment
 
 __all__ = ["GRAPH_FROM", "DenseSegment", "Near", "build_arrays", "merged", "search"]
@@ -87,7 +93,7 @@ class DenseSegment:
         raise CollectionCorruptError(f"{self.folder / self.file.file}: {name} is damaged")
 
     @cached_property
-    def _allowed(self) -> NDArray[np.bool_] | None:
+    def _allowed(self) -> Selector | None:
         if not len(self.dead):
             return None
         if int(self.dead.max()) >= self.scan.size:
@@ -96,7 +102,7 @@ class DenseSegment:
             )
         allowed = np.ones(self.scan.size, dtype=bool)
         allowed[self.dead] = False
-        return allowed
+        return Selector(allowed)
 
     @property
     def live(self) -> int:
@@ -110,7 +116,7 @@ class DenseSegment:
     def search(self, query: Vectors, k: int) -> list[Near]:
         """The nearest k live vectors, nearest first."""
         allowed = self._allowed
-        if self.graph is None or (allowed is not None and self.live < _NARROW * self.scan.size):
+        if self.graph is None or self.live < _NARROW * self.scan.size:
             scores, rows = self.scan.search(query, k, allowed)
         else:
             rows = self.graph.candidates(query, k, allowed)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groundkit_core.embedding import Vectors
 from groundkit_core.errors import EmbeddingProviderNotConfiguredError
 
-__all__ = ["Graph", "Scan", "serialised_graph", "serialised_scan"]
+__all__ = ["Graph", "Scan", "Selector", "serialised_graph", "serialised_scan"]
 
 Bytes = NDArray[np.uint8]
 Found = tuple[NDArray[np.float32], NDArray[np.int64]]
@@ -61,6 +61,13 @@ def serialised_graph(vectors: Vectors) -> Bytes:
     return found
 
 
+class Selector:
+    """The rows that a search may give."""
+
+    def __init__(self, allowed: NDArray[np.bool_]) -> None:
+        self.of_faiss: Any = _faiss().IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
+
+
 class _Mapped:
     """An index over mapped bytes, which are read where they lie; `ValueError` if they are none."""
 
@@ -92,12 +99,10 @@ class Scan(_Mapped):
         """Numbers in a vector."""
         return int(self._index.d)
 
-    def search(self, query: Vectors, k: int, allowed: NDArray[np.bool_] | None) -> Found:
+    def search(self, query: Vectors, k: int, allowed: Selector | None) -> Found:
         """The best k allowed rows; fewer if there are fewer."""
         faiss = _faiss()
-        parameters = None
-        if allowed is not None:
-            parameters = faiss.SearchParameters(sel=_selector(faiss, allowed))
+        parameters = None if allowed is None else faiss.SearchParameters(sel=allowed.of_faiss)
         return self._search(query, min(k, self.size), parameters)
 
     def rescored(self, query: Vectors, rows: NDArray[np.int64], k: int) -> Found:
@@ -115,18 +120,12 @@ class Scan(_Mapped):
 class Graph(_Mapped):
     """Neighbours are followed: fast, and now and then one is missed."""
 
-    def candidates(
-        self, query: Vectors, k: int, allowed: NDArray[np.bool_] | None
-    ) -> NDArray[np.int64]:
+    def candidates(self, query: Vectors, k: int, allowed: Selector | None) -> NDArray[np.int64]:
         """More than k rows among which the best k nearly always are."""
         faiss = _faiss()
         wanted = _RESCORED * k
         parameters = faiss.SearchParametersHNSW(
             efSearch=max(_LEAST_BREADTH, wanted, self._index.ntotal // _ROWS_PER_BREADTH),
-            sel=None if allowed is None else _selector(faiss, allowed),
+            sel=None if allowed is None else allowed.of_faiss,
         )
         return self._search(query, wanted, parameters)[1]
-
-
-def _selector(faiss: Any, allowed: NDArray[np.bool_]) -> Any:
-    return faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
