@@ -11,6 +11,7 @@ __all__ = [
     "ConfigurationError",
     "EmbeddingError",
     "EmbeddingProviderNotConfiguredError",
+    "EvalError",
     "GroundkitError",
     "IngestError",
     "JudgeError",
@@ -107,3 +108,7 @@ class SynthesisError(GroundkitError):
 
 class JudgeError(GroundkitError):
     """A model's verdict was rejected."""
+
+
+class EvalError(GroundkitError):
+    """A labelled set, a file of labels or an artifact of an evaluation cannot be used."""

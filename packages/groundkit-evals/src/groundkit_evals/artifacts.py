@@ -1,0 +1,63 @@
+"""Files of results: whole or not there, read back only if they say what they should."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TypeVar
+
+from groundkit_core.contracts import Contract
+from groundkit_core.errors import EvalError
+from pydantic import ValidationError
+
+__all__ = ["ECHO", "LATEST", "PAGE", "read_artifact", "write_artifact", "write_text"]
+
+LATEST, ECHO, PAGE = "latest.json", "echo-latest.json", "latest.html"
+
+T = TypeVar("T", bound=Contract)
+
+
+def write_artifact(path: Path, artifact: Contract) -> None:
+    """Replace a file by an artifact in one step."""
+    write_text(path, artifact.model_dump_json(indent=2) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file by a text in one step, so that it is never half written."""
+    with _translated(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(
+            "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=".new-", delete=False
+        ) as stream:
+            try:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+                stream.close()
+                Path(stream.name).replace(path)
+            except BaseException:
+                stream.close()
+                Path(stream.name).unlink(missing_ok=True)
+                raise
+
+
+def read_artifact(path: Path, kind: type[T]) -> T:
+    """An artifact of a kind; anything else in the file is an error."""
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise EvalError(f"{path}: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        said = f"{where}: {first['msg']}" if where else first["msg"]
+        raise EvalError(f"{path}: it is no {kind.__name__}: {said}") from None
+
+
+@contextlib.contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise EvalError(f"{path}: cannot be written: {error.strerror}") from None
