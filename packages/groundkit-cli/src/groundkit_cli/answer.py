@@ -76,7 +76,7 @@ def answer(
     """Let a model answer from passages, its citations verified."""
     from groundkit_core.errors import CollectionNotFoundError, ConfigurationError
     from groundkit_core.retrieval.search import check_query
-    from groundkit_providers.llm import RedactingChat, build_chat, is_sent_away
+    from groundkit_providers.llm import RedactingChat
 
     query = " ".join(words)
     check_query(query)
@@ -86,28 +86,28 @@ def answer(
     if dry_run and mode not in (None, "bm25"):
         raise ConfigurationError("--dry-run sends nothing, and --mode may need an embedding server")
     settings = load_settings()
-    config = chat.chat_config(
-        settings.chat,
+    model_chat, config = chat.chat_for(
+        settings,
+        chat.given(
+            provider,
+            model,
+            base_url,
+            api_key_env,
+            allow_private,
+            temperature,
+            no_temperature,
+            max_output_tokens,
+            timeout,
+            token_limit_param,
+        ),
         script,
-        provider=provider,
-        model_name=model,
-        base_url=base_url,
-        api_key_env=api_key_env,
-        allow_private_endpoint=allow_private or None,
-        temperature=temperature,
-        send_temperature=False if no_temperature else None,
-        max_output_tokens=max_output_tokens,
-        timeout_seconds=timeout,
-        token_limit_param=token_limit_param,
+        redact,
+        redact_name,
+        redact_pattern,
+        detect_names,
     )
-    redaction = None
-    if redact or redact_name or redact_pattern or detect_names or is_sent_away(config):
-        redaction = chat.redaction_config(
-            settings.redaction, redact_name, redact_pattern, detect_names
-        )
-    elif show_redactions:
+    if show_redactions and not isinstance(model_chat, RedactingChat):
         raise ConfigurationError("--show-redactions: the model is on this machine, add --redact")
-    model_chat = build_chat(config, redaction=redaction, script=chat.read_script(script))
     found = open_collection(index_dir, collection, parse_roots(root))
     if not found.exists():
         raise CollectionNotFoundError(found.path)

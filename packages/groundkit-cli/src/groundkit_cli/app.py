@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from groundkit_cli import answer, collections, doctor, ingest, search, verify
+from groundkit_cli import answer, collections, doctor, evals, ingest, search, verify
 
 __all__ = ["app"]
 
@@ -38,5 +38,6 @@ app.command("ingest")(ingest.ingest)
 app.command("search")(search.search)
 app.command("answer")(answer.answer)
 app.command("verify")(verify.verify)
+app.add_typer(evals.app, name="eval")
 app.command("doctor")(doctor.doctor)
 app.add_typer(collections.app, name="collections")

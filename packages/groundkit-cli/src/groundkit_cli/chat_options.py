@@ -7,8 +7,10 @@ import typer
 
 if TYPE_CHECKING:
     from groundkit_providers.config import ChatConfig
+    from groundkit_providers.protocols import ChatProtocol
     from groundkit_providers.redaction import RedactionConfig, RedactionPattern
 
+    from groundkit_cli.settings import Settings
     from groundkit_cli.stored import StoredRedaction
 
 __all__ = [
@@ -28,6 +30,8 @@ __all__ = [
     "Timeout",
     "TokenLimitParam",
     "chat_config",
+    "chat_for",
+    "given",
     "read_script",
     "redaction_config",
 ]
@@ -110,6 +114,53 @@ _NO_USE = {
     "scripted": set(_OPTIONS),
     "ollama": {"api_key_env", "send_temperature", "token_limit_param"},
 }
+
+
+def given(
+    provider: str | None,
+    model: str | None,
+    base_url: str | None,
+    api_key_env: str | None,
+    allow_private: bool,
+    temperature: float | None,
+    no_temperature: bool,
+    max_output_tokens: int | None,
+    timeout: float | None,
+    token_limit_param: str | None,
+) -> dict[str, Any]:
+    """The options that were given, by the names of their settings."""
+    flags = {
+        "provider": provider,
+        "model_name": model,
+        "base_url": base_url,
+        "api_key_env": api_key_env,
+        "allow_private_endpoint": allow_private or None,
+        "temperature": temperature,
+        "send_temperature": False if no_temperature else None,
+        "max_output_tokens": max_output_tokens,
+        "timeout_seconds": timeout,
+        "token_limit_param": token_limit_param,
+    }
+    return {key: value for key, value in flags.items() if value is not None}
+
+
+def chat_for(
+    settings: "Settings",
+    flags: dict[str, Any],
+    script: Path | None,
+    redact: bool,
+    names: list[str] | None,
+    patterns: list[str] | None,
+    detect_names: bool,
+) -> tuple["ChatProtocol", "ChatConfig"]:
+    """The model that flags and settings name, redacting where it must or is asked to."""
+    from groundkit_providers.llm import build_chat, is_sent_away
+
+    config = chat_config(settings.chat, script, **flags)
+    redaction = None
+    if redact or names or patterns or detect_names or is_sent_away(config):
+        redaction = redaction_config(settings.redaction, names, patterns, detect_names)
+    return build_chat(config, redaction=redaction, script=read_script(script)), config
 
 
 def chat_config(settings: dict[str, Any], script: Path | None, **flags: Any) -> "ChatConfig":

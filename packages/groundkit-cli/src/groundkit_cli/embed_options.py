@@ -146,20 +146,21 @@ def searched_mode(
 
 def embedder_for(
     settings: dict[str, Any],
-    collection: "Collection",
+    collection: "Collection | None",
     flags: dict[str, Any],
     *,
     afresh: bool = False,
 ) -> "EmbeddingProtocol":
     """The embedder that flags and settings name, and where they do not, the collection's.
 
-    `afresh` is for vectors that will replace the collection's.
+    `afresh` is for vectors that will replace the collection's; without one there is nothing that
+    they could have to fit.
     """
     from groundkit_core.blocking import result_of
     from groundkit_providers.config import resolve_embedding_config
     from groundkit_providers.embeddings import build_embedder, open_embedder
 
-    identity = collection.embedding() if collection.exists() else None
+    identity = collection.embedding() if collection and collection.exists() else None
     own = identity.provider if identity is not None else None
     provider = flags.get("provider") or (None if afresh else own) or settings.get("provider") or own
     # What is stored for one provider, above all where it is, says nothing about another.

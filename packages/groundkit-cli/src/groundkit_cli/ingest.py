@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from groundkit_cli import embed_options as embed
-from groundkit_cli.options import CollectionName, IndexDir, Json, Roots, parse_roots
+from groundkit_cli.options import (
+    ChunkOverlap,
+    ChunkSize,
+    ChunkUnit,
+    CollectionName,
+    IndexDir,
+    Json,
+    Roots,
+    parse_roots,
+)
 from groundkit_cli.output import emit, emit_json, in_line, note, reported
 from groundkit_cli.settings import load_settings, open_collection
 
@@ -35,15 +44,9 @@ def ingest(
         str | None,
         typer.Option(help="structure or fixed; for a new one. [default: structure]"),
     ] = None,
-    chunk_size: Annotated[
-        int | None, typer.Option(help="Most units in a passage. [default: 200]")
-    ] = None,
-    chunk_overlap: Annotated[
-        int | None, typer.Option(help="Units that neighbours share. [default: 0]")
-    ] = None,
-    chunk_unit: Annotated[
-        str | None, typer.Option(help="words or characters. [default: words]")
-    ] = None,
+    chunk_size: ChunkSize = None,
+    chunk_overlap: ChunkOverlap = None,
+    chunk_unit: ChunkUnit = None,
     no_ignore: Annotated[
         bool, typer.Option("--no-ignore", help="Take files that .gitignore leaves out.")
     ] = False,

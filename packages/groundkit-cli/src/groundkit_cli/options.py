@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["CollectionArgument", "CollectionName", "IndexDir", "Json", "Roots", "parse_roots"]
+__all__ = [
+    "ChunkOverlap",
+    "ChunkSize",
+    "ChunkUnit",
+    "CollectionArgument",
+    "CollectionName",
+    "IndexDir",
+    "Json",
+    "Roots",
+    "parse_roots",
+]
 
 IndexDir = Annotated[
     Path | None,
@@ -17,6 +27,15 @@ CollectionName = Annotated[
 CollectionArgument = Annotated[
     str | None,
     typer.Argument(metavar="NAME", help="Name of the collection. [default: default]"),
+]
+ChunkSize = Annotated[
+    int | None, typer.Option("--chunk-size", help="Most units in a passage. [default: 200]")
+]
+ChunkOverlap = Annotated[
+    int | None, typer.Option("--chunk-overlap", help="Units that neighbours share. [default: 0]")
+]
+ChunkUnit = Annotated[
+    str | None, typer.Option("--chunk-unit", help="words or characters. [default: words]")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Roots = Annotated[

@@ -1,6 +1,5 @@
 """`grk search`."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,11 +7,11 @@ import typer
 from groundkit_cli import embed_options as embed
 from groundkit_cli.options import CollectionName, IndexDir, Json, Roots, parse_roots
 from groundkit_cli.output import emit, emit_json, emphasised, in_line, note, reported
+from groundkit_cli.rerank_options import Rerank, RerankModel, reranker_for
 from groundkit_cli.settings import load_settings, open_collection
 
 if TYPE_CHECKING:
     from groundkit_core.contracts import Citation, RetrievalResult
-    from groundkit_core.retrieval.rerank import RerankerProtocol
 
 
 RERANKED = 50
@@ -35,12 +34,8 @@ def search(
         bool,
         typer.Option("--explain", help="Show places in the rankings that were joined."),
     ] = False,
-    rerank: Annotated[
-        bool, typer.Option("--rerank", help="Let a cross-encoder reorder the results.")
-    ] = False,
-    rerank_model: Annotated[
-        Path | None, typer.Option("--rerank-model", help="Folder of an ONNX cross-encoder.")
-    ] = None,
+    rerank: Rerank = False,
+    rerank_model: RerankModel = None,
     embed_provider: embed.Provider = None,
     embed_model: embed.Model = None,
     embed_base_url: embed.BaseUrl = None,
@@ -57,7 +52,7 @@ def search(
     from groundkit_core.retrieval.legs import Fusion
 
     query = " ".join(words)
-    reranker = _reranker(rerank, rerank_model)
+    reranker = reranker_for(rerank, rerank_model)
     found = open_collection(index_dir, collection, parse_roots(root))
     searched = embed.searched_mode(
         load_settings().embed,
@@ -96,18 +91,6 @@ def search(
         note("no passage holds a word of the query")
     elif not response.results:
         note("no passage is near enough to the query")
-
-
-def _reranker(wanted: bool, folder: Path | None) -> "RerankerProtocol | None":
-    from groundkit_core.errors import ConfigurationError
-
-    if not wanted and folder is None:
-        return None
-    if not (wanted and folder):
-        raise ConfigurationError("--rerank and --rerank-model DIR need each other")
-    from groundkit_core.rerankers.onnx import CrossEncoderReranker
-
-    return CrossEncoderReranker(folder)
 
 
 def place(citation: "Citation", lines: tuple[int, int] | None = None) -> str:

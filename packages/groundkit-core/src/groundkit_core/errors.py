@@ -3,6 +3,7 @@
 __all__ = [
     "ChatError",
     "ChatProviderNotConfiguredError",
+    "ChatReplyError",
     "CollectionCorruptError",
     "CollectionError",
     "CollectionIncompatibleError",
@@ -96,6 +97,10 @@ class ChatError(GroundkitError):
 
 class ChatProviderNotConfiguredError(ChatError):
     """A chat provider lacks something that only its user can give: a model, a key, a script."""
+
+
+class ChatReplyError(ChatError):
+    """A model was reached, but what it sent is no complete answer."""
 
 
 class QueryRewriteError(GroundkitError):

@@ -4,7 +4,6 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TypeVar
 
 from groundkit_core.contracts import Contract
@@ -27,19 +26,15 @@ def write_text(path: Path, text: str) -> None:
     """Replace a file by a text in one step, so that it is never half written."""
     with _translated(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(
-            "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=".new-", delete=False
-        ) as stream:
-            try:
+        new = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            with new.open("w", encoding="utf-8", newline="\n") as stream:
                 stream.write(text)
                 stream.flush()
                 os.fsync(stream.fileno())
-                stream.close()
-                Path(stream.name).replace(path)
-            except BaseException:
-                stream.close()
-                Path(stream.name).unlink(missing_ok=True)
-                raise
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
 
 
 def read_artifact(path: Path, kind: type[T]) -> T:

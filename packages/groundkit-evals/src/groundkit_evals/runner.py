@@ -27,7 +27,7 @@ from groundkit_evals.schema import (
 )
 from groundkit_evals.scoring import held, scores
 
-__all__ = ["STRUCTURAL", "Progress", "run"]
+__all__ = ["STRUCTURAL", "Progress", "run", "search_at"]
 
 SHOWN = 10
 EXCERPT = 300
@@ -75,12 +75,14 @@ def run(
     for stage in _stages(embedder, reranker):
         source = _input(stage, embedder)
         asked: list[Answer] = []
+        if stage in _MODES:
+            _search(collection, dataset.queries[0].text, _MODES[stage], config)  # not timed
         for number, query in enumerate(dataset.queries):
             tell(stage, number, len(dataset.queries))
             if stage == "rerank" and reranker is not None and source is not None:
                 asked.append(_rerank(answers[source][number], reranker, config))
             else:
-                asked.append(_search(collection, query, _MODES[stage], config))
+                asked.append(_search(collection, query.text, _MODES[stage], config))
         tell(stage, len(dataset.queries), len(dataset.queries))
         answers[stage] = asked
         results = tuple(map(_result, dataset.queries, asked))
@@ -103,6 +105,26 @@ def run(
         queries=dataset.queries,
         stages=tuple(stages),
     )
+
+
+def search_at(
+    stage: Stage,
+    collection: Collection,
+    config: RunConfig,
+    top_k: int,
+    reranker: RerankerProtocol | None = None,
+) -> Callable[[str], SearchResponse]:
+    """The best `top_k` of a stage, their citations verified, as a function of the query."""
+
+    def search(query: str) -> SearchResponse:
+        source = _input(stage, collection.embedder) if stage == "rerank" else stage
+        found = _search(collection, query, _MODES[source or stage], config)
+        if stage == "rerank" and reranker is not None:
+            found = _rerank(found, reranker, config)
+        best = found.response.results[:top_k]
+        return collection.verified(found.response.model_copy(update={"results": best}))
+
+    return search
 
 
 def _stages(embedder: EmbeddingProtocol | None, reranker: RerankerProtocol | None) -> list[Stage]:
@@ -131,12 +153,10 @@ def _model(
     return str(identity_of(embedder)) if embedder and stage in ("dense", "fusion") else None
 
 
-def _search(
-    collection: Collection, query: QueryRecord, mode: SearchMode, config: RunConfig
-) -> Answer:
+def _search(collection: Collection, query: str, mode: SearchMode, config: RunConfig) -> Answer:
     fusion = Fusion(min_similarity=None if mode == "bm25" else config.min_similarity)
     begin = time.perf_counter()
-    response = collection.search(query.text, top_k=config.depth, mode=mode, fusion=fusion)
+    response = collection.search(query, top_k=config.depth, mode=mode, fusion=fusion)
     return Answer(response, time.perf_counter() - begin)
 
 

@@ -1,5 +1,6 @@
 """Means, differences and curves, computed from the values that a report holds."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,10 +11,14 @@ from groundkit_evals.schema import EvalReport, Kind, QueryRecord, QueryResult, S
 
 __all__ = [
     "BASELINE",
+    "HEADLINE",
     "AbstentionPoint",
     "abstention_curve",
     "against",
+    "answer_abstention",
     "difference",
+    "headline",
+    "kinds_of",
     "latency",
     "mean_of",
     "metrics_of",
@@ -23,6 +28,7 @@ __all__ = [
 ]
 
 BASELINE: Stage = "bm25"
+HEADLINE = "ndcg@10"
 
 
 def stage_of(report: EvalReport, stage: Stage) -> StageResult:
@@ -141,3 +147,37 @@ def _best_held(result: QueryResult) -> float:
 def _levels(scores: Sequence[float], points: int) -> Iterator[float]:
     low, high = min(scores), max(scores)
     return (low + (high - low) * step / (points - 1) for step in range(points))
+
+
+def answer_abstention(report: EvalReport) -> dict[str, float]:
+    """For each query that nothing answers, 1 if the model abstained or was shown nothing, else 0."""
+    unanswerable = {query.id for query in report.queries if not query.expected}
+    outcomes = report.synthesis.outcomes if report.synthesis else ()
+    return {
+        each.query: float(each.outcome == "abstained" or each.passages == 0)
+        for each in outcomes
+        if each.query in unanswerable
+    }
+
+
+def kinds_of(report: EvalReport) -> dict[Kind, int]:
+    """The kinds of query there are, with how many."""
+    return dict(Counter(query.kind for query in report.queries))
+
+
+def headline(report: EvalReport) -> str:
+    """In one sentence, which stage is ahead of BM25 by nDCG@10, and how surely."""
+    n = len(values_of(report, BASELINE, HEADLINE))
+    others = [stage.stage for stage in report.stages if stage.stage != BASELINE]
+    if not others:
+        return f"BM25 alone has nDCG@10 {mean_of(report, BASELINE, HEADLINE):.3f} on {n} queries."
+    found = {stage: difference(report, stage, BASELINE, HEADLINE) for stage in others}
+    best = max(found, key=lambda stage: found[stage].mean)
+    gap = found[best]
+    size = f"by {abs(gap.mean):.3f} nDCG@10 (95 % {gap.low:+.3f} to {gap.high:+.3f}, {n} queries)"
+    if not gap.is_clear:
+        ahead = "ahead of" if gap.mean > 0 else "behind"
+        return f"No stage is clearly ahead of BM25: {best} is {ahead} it {size}."
+    if gap.mean < 0:
+        return f"Every other stage is behind BM25, {best} the least: {size}."
+    return f"{best} is ahead of BM25 {size}."

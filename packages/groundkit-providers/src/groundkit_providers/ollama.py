@@ -2,7 +2,7 @@
 
 import math
 
-from groundkit_core.errors import ChatError
+from groundkit_core.errors import ChatReplyError
 
 from groundkit_providers.budget import estimate_tokens
 from groundkit_providers.config import DEFAULT_CHAT_MODEL, DEFAULT_OLLAMA_BASE_URL
@@ -44,10 +44,11 @@ class OllamaChat(HttpChat, OllamaModel):
         reply = await self._post(self.request(prompt, system=system), [prompt, system or ""])
         found = parsed(_OllamaReply, reply, self._said("sent a reply of another shape", reply))
         if not found.done or found.done_reason == "length":
-            raise ChatError(self._said(f"{TRUNCATED} ({self._max_output_tokens} tokens)"))
+            raise ChatReplyError(self._said(f"{TRUNCATED} ({self._max_output_tokens} tokens)"))
         context = self._context(prompt, system)
         if found.prompt_eval_count is not None and found.prompt_eval_count >= context:
-            raise ChatError(self._said(f"filled its context of {context} tokens with the prompt"))
+            what = f"filled its context of {context} tokens with the prompt"
+            raise ChatReplyError(self._said(what))
         return answer_text(found.response, bool(found.thinking), self._said(""))
 
     def request(self, prompt: str, *, system: str | None = None) -> Request:

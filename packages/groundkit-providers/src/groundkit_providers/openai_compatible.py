@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from groundkit_core.errors import ChatError
+from groundkit_core.errors import ChatReplyError
 
 from groundkit_providers.budget import estimate_tokens
 from groundkit_providers.config import DEFAULT_API_KEY_ENV
@@ -48,11 +48,12 @@ class OpenAICompatChat(HttpChat, OpenAICompatModel):
         found = parsed(_OpenAIReply, reply, self._said("sent a reply of another shape", reply))
         choice = found.choices[0] if found.choices else None
         if choice is None:
-            raise ChatError(self._said("sent no answer text", reply))
+            raise ChatReplyError(self._said("sent no answer text", reply))
         if choice.finish_reason in ("length", "max_tokens"):
-            raise ChatError(self._said(f"{TRUNCATED} ({self._max_output_tokens} tokens)"))
+            raise ChatReplyError(self._said(f"{TRUNCATED} ({self._max_output_tokens} tokens)"))
         if choice.finish_reason in ("content_filter", "tool_calls", "function_call", "error"):
-            raise ChatError(self._said(f"ended with {choice.finish_reason} instead of an answer"))
+            what = f"ended with {choice.finish_reason} instead of an answer"
+            raise ChatReplyError(self._said(what))
         message = choice.message
         reasoned = bool(message.reasoning_content or message.reasoning)
         return answer_text(message.content, reasoned, self._said(""))

@@ -4,7 +4,7 @@ import re
 from typing import TypeVar
 
 from groundkit_core.contracts import Contract
-from groundkit_core.errors import ChatError, GroundkitError
+from groundkit_core.errors import ChatError, ChatReplyError, GroundkitError
 from pydantic import ConfigDict, ValidationError
 
 from groundkit_providers.http import Reply
@@ -49,13 +49,13 @@ def answer_text(content: str | None, reasoned: bool, who: str) -> str:
     if thought := _THOUGHT.match(text):
         text, reasoned = text[thought.end() :], True
     if _THOUGHT_TAG.search(text):
-        raise ChatError(f"{who}: reasoning tags stand elsewhere than once before the answer")
+        raise ChatReplyError(f"{who}: reasoning tags stand elsewhere than once before the answer")
     if not text.strip():
         what = "reasoning but no answer text" if reasoned else "no answer text"
-        raise ChatError(f"{who}: the reply holds {what}")
+        raise ChatReplyError(f"{who}: the reply holds {what}")
     try:
         text.encode()
         return text
     except UnicodeEncodeError:
         pass
-    raise ChatError(f"{who}: the reply is not valid Unicode")
+    raise ChatReplyError(f"{who}: the reply is not valid Unicode")

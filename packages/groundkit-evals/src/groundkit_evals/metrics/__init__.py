@@ -3,7 +3,7 @@
 from groundkit_evals.metrics.abstention import abstention
 from groundkit_evals.metrics.agreement import agreement, class_precision, class_recall
 from groundkit_evals.metrics.difference import Difference, paired_difference
-from groundkit_evals.metrics.kappa import cohen_kappa
+from groundkit_evals.metrics.kappa import cohen_kappa, kappa_interval
 from groundkit_evals.metrics.latency import percentile
 from groundkit_evals.metrics.ndcg import ndcg
 from groundkit_evals.metrics.precision import precision
@@ -20,6 +20,7 @@ __all__ = [
     "class_precision",
     "class_recall",
     "cohen_kappa",
+    "kappa_interval",
     "ndcg",
     "paired_difference",
     "percentile",

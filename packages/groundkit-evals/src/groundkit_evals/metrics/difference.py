@@ -53,7 +53,7 @@ def paired_difference(
     tail = (1 - confidence) / 2
     low, high = np.quantile(np.concatenate(means), (tail, 1 - tail))
     # A sum in another order may differ in its last bits.
-    as_far = np.count_nonzero(np.abs(np.concatenate(flipped)) >= abs(mean) - 1e-12)
+    as_far = int(np.count_nonzero(np.abs(np.concatenate(flipped)) >= abs(mean) - 1e-12))
     return Difference(mean, float(low), float(high), (as_far + 1) / (resamples + 1), n)
 
 
