@@ -37,7 +37,7 @@ def vector_folder() -> Path:
 class CachedEmbedder:
     """Has the identity and the vectors of another embedder, and asks it only for new texts.
 
-    There is a file for each identity; a vector's key is a hash of purpose and text.
+    There is a file for each model; a vector's key is a hash of purpose, prefix and text.
     """
 
     def __init__(self, inner: EmbeddingProtocol, folder: Path) -> None:
@@ -48,12 +48,14 @@ class CachedEmbedder:
         self.document_prefix = inner.document_prefix
         self.query_prefix = inner.query_prefix
         self.cached = self.embedded = 0
-        name = blake2b(identity_of(inner).model_dump_json().encode(), digest_size=8).hexdigest()
+        bare = identity_of(inner).model_copy(update={"document_prefix": "", "query_prefix": ""})
+        name = blake2b(bare.model_dump_json().encode(), digest_size=8).hexdigest()
         self._path = folder / f"{name}.db"
 
     async def embed(self, texts: list[str], *, purpose: Purpose) -> Vectors:
         """One row a text, kept or new."""
-        keys = [_key(purpose, text) for text in texts]
+        prefix = self.document_prefix if purpose == "document" else self.query_prefix
+        keys = [_key(purpose, prefix + text) for text in texts]
         with self._database() as database:
             known = _known(database, keys)
             self.cached += sum(key in known for key in keys)

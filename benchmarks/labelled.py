@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.metrics import Span
+from groundkit_evals.metrics import Span
+
 from benchmarks.report import BenchmarkError
 
 __all__ = ["SETS", "LabelledSet", "Question", "claims", "data_folder", "load", "rows"]

@@ -11,13 +11,12 @@ from groundkit_core import Collection
 from groundkit_core.contracts import SearchMode
 from groundkit_core.embedders.onnx import OnnxEmbedder
 from groundkit_core.embedders.static import StaticEmbedder
-from groundkit_core.embedding import EmbeddingProtocol
 from groundkit_core.errors import EmbeddingProviderNotConfiguredError
+from groundkit_evals.metrics import ndcg, recall
 
 from benchmarks.cached import MINILM_TOKENS, CachedEmbedder, minilm_folder, vector_folder
-from benchmarks.fusion_settings import fusion_settings
+from benchmarks.fusion_settings import PREFIXES, Prefixes, fusion_settings
 from benchmarks.labelled import LabelledSet, load
-from benchmarks.metrics import ndcg, recall
 from benchmarks.quality import DEPTH, QUICK_QUESTIONS, WHOLE, collection_of, covered, hits, ranked
 from benchmarks.report import BenchmarkError, Report, Row, Table, Target
 from scripts.models import DifferentHashError, FetchError
@@ -51,7 +50,7 @@ def run(*, quick: bool) -> Report:
             )
     tables = [Table("by words, by vectors and by both; documents are indexed whole", rows)]
     if not quick:
-        tables += [fusion_settings(embedders["MiniLM"])]
+        tables += fusion_settings({prefixes: _minilm(prefixes) for prefixes in PREFIXES})
     tables += [Table("vectors", [embedder.row() for embedder in embedders.values()])]
     return Report(
         benchmark="meaning",
@@ -72,11 +71,21 @@ def run(*, quick: bool) -> Report:
 
 def _embedders() -> dict[str, CachedEmbedder]:
     try:
-        minilm = OnnxEmbedder(minilm_folder(), max_tokens=MINILM_TOKENS)
-        found: dict[str, EmbeddingProtocol] = {"static": StaticEmbedder(), "MiniLM": minilm}
+        static = CachedEmbedder(StaticEmbedder(), vector_folder())
+        return {"static": static, "MiniLM": _minilm(("", ""))}
     except (FetchError, DifferentHashError, EmbeddingProviderNotConfiguredError) as error:
         raise BenchmarkError(str(error)) from error
-    return {name: CachedEmbedder(each, vector_folder()) for name, each in found.items()}
+
+
+def _minilm(prefixes: Prefixes) -> CachedEmbedder:
+    document, query = prefixes
+    minilm = OnnxEmbedder(
+        minilm_folder(),
+        max_tokens=MINILM_TOKENS,
+        document_prefix=document,
+        query_prefix=query,
+    )
+    return CachedEmbedder(minilm, vector_folder())
 
 
 def _sets(quick: bool) -> list[LabelledSet]:

@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from groundkit_core import ChunkingConfig, Collection, Document
 from groundkit_core.contracts import SearchMode
 from groundkit_core.embedding import EmbeddingProtocol
+from groundkit_evals.metrics import Span, ndcg, recall, span_recall
 
 from benchmarks.labelled import SETS, LabelledSet, Question, load
-from benchmarks.metrics import Span, character_recall, ndcg, recall
 from benchmarks.plain_bm25s import PlainBm25s
 from benchmarks.report import Report, Row, Table, Target
 from benchmarks.stop_words import stop_word_policies
@@ -119,7 +119,7 @@ def covered(data: LabelledSet, search: SpanSearch) -> float:
         wanted = [question.answers]
         if data.answers_are_alternatives:
             wanted = [(answer,) for answer in question.answers]
-        values.append(max(character_recall(found, spans) for spans in wanted))
+        values.append(max(span_recall(found, spans) for spans in wanted))
     return fmean(values)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
+from groundkit_evals.metrics import wilson_interval
 from groundkit_providers.names import SpacyNameDetector
 from groundkit_providers.redaction import RedactionConfig, Redactor, find_spans
 
@@ -150,18 +150,10 @@ def is_right(text: Text, span: tuple[int, int, str]) -> bool:
     )
 
 
-def wilson(hits: int, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share."""
-    z = 1.959964
-    middle, spread = hits / n + z * z / (2 * n), z * sqrt(hits * (n - hits) / n + z * z / 4) / n
-    scale = 1 + z * z / n
-    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
-
-
 def _share(name: str, hits: int, n: int) -> Row:
     if not n:
         return {name: "-", f"{name} 95 %": "-"}
-    low, high = wilson(hits, n)
+    low, high = wilson_interval(hits, n)
     return {name: f"{hits / n:.3f}", f"{name} 95 %": f"{low:.3f} to {high:.3f}"}
 
 

@@ -5,9 +5,9 @@ from statistics import fmean
 
 from groundkit_core.index.bm25s_bridge import stop_words
 from groundkit_core.terms import Analyzer, words
+from groundkit_evals.metrics import ndcg, recall
 
 from benchmarks.labelled import LabelledSet
-from benchmarks.metrics import ndcg, recall
 from benchmarks.plain_bm25s import TermIndex
 from benchmarks.report import Row
 

@@ -150,7 +150,7 @@ def _levels(scores: Sequence[float], points: int) -> Iterator[float]:
 
 
 def answer_abstention(report: EvalReport) -> dict[str, float]:
-    """For each query that nothing answers, 1 if the model abstained or was shown nothing, else 0."""
+    """For each query that nothing answers: 1 if the model abstained or was shown nothing, or 0."""
     unanswerable = {query.id for query in report.queries if not query.expected}
     outcomes = report.synthesis.outcomes if report.synthesis else ()
     return {
