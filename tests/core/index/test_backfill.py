@@ -15,6 +15,9 @@ import pytest
 from groundkit_core import Collection, Document, IngestReport
 from groundkit_core.embedding import Vectors
 from groundkit_core.errors import CollectionIncompatibleError, ConfigurationError, EmbeddingError
+from groundkit_core.index.backfill import without_vector
+from groundkit_core.index.spaces import active_space
+from groundkit_core.index.store import Store
 from groundkit_core.testing import InMemoryEmbedder
 from numpy.typing import ArrayLike
 
@@ -54,6 +57,27 @@ def test_a_passage_is_embedded_with_its_title_and_headings(tmp_path: Path) -> No
         "Title\nTitle\n=====\n\nTorque four.",
     ]
     assert (report.embedded, report.warnings) == (4, ())
+
+
+def steps_to_find_the_missing(tmp_path: Path, count: int) -> tuple[int, int]:
+    """Passages without a vector beside `count` with one, and SQLite's steps to count them."""
+    collection = opened(tmp_path / f"c{count}")
+    collection.add(Document.from_text(f"d{n}", f"pump w{n}") for n in range(count))
+    Collection.open(collection.path).add([Document.from_text("new", "a new hose")])
+    steps = 0
+
+    def step() -> None:
+        nonlocal steps
+        steps += 1
+
+    with closing(sqlite3.connect(collection.path / "collection.db")) as connection:
+        store = Store(collection.path, connection)
+        connection.set_progress_handler(step, 1)
+        return without_vector(store, active_space(store)), steps
+
+
+def test_passages_that_have_vectors_are_not_looked_at_again(tmp_path: Path) -> None:
+    assert steps_to_find_the_missing(tmp_path, 40) == steps_to_find_the_missing(tmp_path, 400)
 
 
 def test_nothing_is_embedded_again(tmp_path: Path) -> None:

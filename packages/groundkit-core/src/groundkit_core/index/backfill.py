@@ -20,8 +20,8 @@ EmbedProgress = Callable[[int, int], None]
 """Called with the passages done and those there are."""
 
 _PENDING = (
-    "embed_key IS NULL OR "
-    "(embed_key <> '' AND embed_key NOT IN (SELECT key FROM vector WHERE space=?))"
+    "seq > ? AND (embed_key IS NULL OR "
+    "(embed_key <> '' AND embed_key NOT IN (SELECT key FROM vector WHERE space=?)))"
 )
 _Row = tuple[int, str, str | None, str, str]
 _ROWS_AT_ONCE = 2_000
@@ -61,6 +61,7 @@ def embed_missing(
         run.all()
     finally:
         run.commit()
+    run.note_whole()
     with disk_errors(store.path):
         run.done.generation = store.meta("generation")
         run.done.wordless = store.rows("SELECT count(*) FROM chunk WHERE embed_key=''")[0][0]
@@ -69,8 +70,9 @@ def embed_missing(
 
 def without_vector(store: Store, space: Space | None) -> int:
     """Number of passages that have no vector in a space."""
-    rows = store.rows(f"SELECT count(*) FROM chunk WHERE {_PENDING}", space.number if space else 0)
-    return int(rows[0][0])
+    number = space.number if space else 0
+    whole = Spaces(store).whole(number)
+    return int(store.rows(f"SELECT count(*) FROM chunk WHERE {_PENDING}", whole, number)[0][0])
 
 
 class _Run:
@@ -91,7 +93,8 @@ class _Run:
         """Go through the passages without a vector in the order in which they came."""
         with disk_errors(self._store.path):
             total = without_vector(self._store, self._space)
-        last = passed = 0
+            last = self._spaces.whole(self._space.number) if self._space else 0
+        passed = 0
         while rows := self._pending(last):
             last = rows[-1][0]
             wanted = list(self._wanted(rows))
@@ -107,7 +110,7 @@ class _Run:
         with disk_errors(self._store.path):
             return self._store.rows(
                 "SELECT seq, source, title, headings, content FROM chunk "
-                f"JOIN document USING (doc) WHERE seq > ? AND ({_PENDING}) ORDER BY seq LIMIT ?",
+                f"JOIN document USING (doc) WHERE {_PENDING} ORDER BY seq LIMIT ?",
                 last,
                 self._space.number if self._space else 0,
                 _ROWS_AT_ONCE,
@@ -150,6 +153,12 @@ class _Run:
         self.done.texts += len(part)
         if len(self._batch.keys) >= _COMMIT_AT:
             self.commit()
+
+    def note_whole(self) -> None:
+        """Note that all passages so far have their vectors, so that no later run looks at them."""
+        if self._space is not None:
+            with disk_errors(self._store.path):
+                self._spaces.note_whole(self._space.number)
 
     def commit(self) -> None:
         """Make what is finished live."""

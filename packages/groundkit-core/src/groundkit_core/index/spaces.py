@@ -24,6 +24,7 @@ __all__ = ["Space", "Spaces", "active_space", "dense_segments", "vector_findings
 
 # By the primary key, which begins with the space.
 _OF_KEY = "space IN (SELECT space FROM space) AND key=?"
+_WHOLE = "whole_space_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,17 @@ class Spaces:
         )
         return Space(rows[0][0], identity) if rows else None
 
+    def whole(self, number: int) -> int:
+        """The passage up to which, in the order of numbering, none lacks its vector in a space."""
+        return int(self._store.meta(f"{_WHOLE}{number}") or 0)
+
+    def note_whole(self, number: int) -> None:
+        """Note that no passage lacks its vector in a space; new ones are numbered higher."""
+        highest = self._store.rows("SELECT ifnull(max(seq), 0) FROM chunk")[0][0]
+        if highest > self.whole(number):
+            with self._store.write():
+                self._store.set_meta(**{f"{_WHOLE}{number}": highest})
+
     def create(self, identity: EmbeddingIdentity) -> Space:
         """A new space, in the running transaction; searched if there is no other."""
         row = self._store.connection.execute(
@@ -116,6 +128,7 @@ class Spaces:
             self._drop(seg for (seg,) in self._segs(number))
             for table in ("vector", "space"):
                 self._store.connection.execute(f"DELETE FROM {table} WHERE space=?", (number,))
+            self._store.connection.execute("DELETE FROM meta WHERE key=?", (f"{_WHOLE}{number}",))
         self._store.connection.execute("UPDATE space SET active=1 WHERE space=?", (space.number,))
 
     def write(self, keys: Sequence[str], vectors: Vectors) -> SegmentFile:
@@ -174,6 +187,7 @@ class Spaces:
     def drop_damaged(self) -> int:
         """Take damaged segments out in the running transaction; the number of vectors lost."""
         lost = 0
+        self._store.connection.execute("DELETE FROM meta WHERE key GLOB ?", (f"{_WHOLE}*",))
         for seg, *file in self._store.rows(
             "SELECT seg, file, bytes, checksum FROM segment WHERE space IS NOT NULL"
         ):
