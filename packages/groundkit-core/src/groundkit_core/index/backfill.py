@@ -20,8 +20,8 @@ EmbedProgress = Callable[[int, int], None]
 """Called with the passages done and those there are."""
 
 _PENDING = (
-    "seq > ? AND (embed_key IS NULL OR "
-    "(embed_key <> '' AND embed_key NOT IN (SELECT key FROM vector WHERE space=?)))"
+    "seq > ? AND (embed_key IS NULL OR (embed_key <> '' AND "
+    "NOT EXISTS (SELECT 1 FROM vector WHERE space=? AND key=embed_key)))"
 )
 _Row = tuple[int, str, str | None, str, str]
 _ROWS_AT_ONCE = 2_000
