@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from scripts import models
+from scripts.servers import LLAMA, PROXY, SERVE_CHAT, served
 from tests.e2e.recorder import Recorder, recorded
-from tests.e2e.servers import LLAMA, PROXY, SERVE_CHAT, served
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import pytest
 
+from scripts.servers import token_count
 from tests.cli.shell import Shell
 from tests.e2e.asking import Asked, Protocol, ask
 from tests.e2e.recorder import Recorder
-from tests.e2e.servers import token_count
 from tests.shared_data import shared
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(2400)]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from groundkit_providers.budget import estimate_tokens
 
+from scripts.servers import token_count
 from tests.e2e.recorder import Recorder
-from tests.e2e.servers import token_count
 from tests.shared_data import shared
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]

@@ -14,7 +14,7 @@ __all__ = ["LLAMA", "PROXY", "SERVE_CHAT", "direct", "served", "token_count"]
 
 LLAMA = "xllamacpp==2026.10.11549"
 PROXY = "ollama-proxy-plus==0.1.0"
-SERVE_CHAT = Path(__file__).parents[2] / "scripts" / "serve_chat.py"
+SERVE_CHAT = Path(__file__).parent / "serve_chat.py"
 
 # Nothing on loopback goes through a proxy of the environment.
 direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
