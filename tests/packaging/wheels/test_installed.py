@@ -1,24 +1,8 @@
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-DIST = Path(__file__).parents[3] / "dist"
-CLOSURE = {
-    "core": ["core"],
-    "providers": ["providers", "core"],
-    "evals": ["evals", "core"],
-    "cli": ["cli", "evals", "providers", "core"],
-}
-BIN = "Scripts" if sys.platform == "win32" else "bin"
-
-
-def wheel(name: str) -> str:
-    """The one built wheel of a package."""
-    (path,) = DIST.glob(f"groundkit_{name}-*.whl")
-    return str(path)
+from tests.packaging.wheels.environments import CLOSURE, fresh, run
 
 
 @pytest.fixture(scope="module", params=CLOSURE)
@@ -27,19 +11,7 @@ def installed(
 ) -> tuple[str, Path]:
     """A package's name and the scripts folder of a fresh environment that holds it."""
     name: str = request.param
-    venv = tmp_path_factory.mktemp(name) / "venv"
-    uv = os.environ["HATCH_UV"]
-    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, venv], check=True)
-    python = venv / BIN / "python"
-    wheels = [wheel(part) for part in CLOSURE[name]]
-    subprocess.run([uv, "pip", "install", "--quiet", "--python", python, *wheels], check=True)
-    return name, venv / BIN
-
-
-def run(*command: str | Path, cwd: Path) -> str:
-    """What a command prints, run where no source tree is in reach."""
-    result = subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True)
-    return result.stdout
+    return name, fresh(tmp_path_factory.mktemp(name), CLOSURE[name])
 
 
 def test_a_wheel_imports_and_is_typed(installed: tuple[str, Path], tmp_path: Path) -> None:
