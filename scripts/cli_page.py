@@ -12,8 +12,8 @@ HEAD = """# Command line
 
 `scripts/cli_page.py` makes this page from the program. `grk COMMAND --help` says the same.
 
-Every command takes `--index-dir` and `--json`, and those that use one collection take
-`--collection` or its name. The defaults come from the [settings](settings.md). Results go to
+Every command takes `--json`, and all but `grk eval` take `--index-dir`; those that use one collection
+take `--collection` or its name. The defaults come from the [settings](settings.md). Results go to
 stdout, remarks and progress to stderr. [Exit codes](exit-codes.md) tell what happened.
 """
 
@@ -25,10 +25,9 @@ def page() -> str:
 
 def _sections(name: str, command: Any) -> Iterator[str]:
     for word, child in getattr(command, "commands", {}).items():
-        if hasattr(child, "commands"):
-            yield from _sections(f"{name} {word}", child)
-        else:
+        if not hasattr(child, "commands") or child.invoke_without_command:
             yield _section(f"{name} {word}", child)
+        yield from _sections(f"{name} {word}", child)
 
 
 def _section(name: str, command: Any) -> str:
@@ -60,7 +59,7 @@ def _option(one: Any) -> str:
 def _help(one: Any) -> str:
     default = one.show_default if isinstance(one.show_default, str) else one.default
     notes = [str(one.help or ""), "May be repeated." if one.multiple else ""]
-    notes += [f"Default: `{default}`." if isinstance(default, str) else ""]
+    notes += [f"Default: `{default}`." if isinstance(default, str | Path) else ""]
     return " ".join(filter(None, notes))
 
 

@@ -1,4 +1,4 @@
-"""Write the JSON schemas of what `grk --json` prints to docs/reference/schemas/."""
+"""Write the JSON schemas of what `grk` prints and writes to docs/reference/schemas/."""
 
 import json
 from pathlib import Path
@@ -13,6 +13,9 @@ from groundkit_cli.documents import (
     VerifyReport,
 )
 from groundkit_core import CollectionInfo, IngestReport, SearchResponse
+from groundkit_evals.calibration import CalibrationReport
+from groundkit_evals.echo import EchoReport
+from groundkit_evals.schema import EvalReport
 from groundkit_providers.answer import AnswerReport
 from pydantic import TypeAdapter
 
@@ -29,6 +32,9 @@ PRINTED: dict[str, Any] = {
     "collections-show": CollectionInfo,
     "collections-delete": Deleted,
     "doctor": Findings,
+    "eval": EvalReport,
+    "eval-calibrate": CalibrationReport,
+    "eval-echo": EchoReport,
     "error": Failure,
 }
 

@@ -17,6 +17,12 @@ __all__ = ["INJECTION_MARKERS", "Judgment", "Quote", "is_golden", "judgments", "
 INJECTION_MARKERS = (
     "ignore all previous instructions",
     "disregard the sources",
+    "forget everything above",
+    "new instructions:",
+    "you are now",
+    "system prompt",
+    "as an ai assistant",
+    "do not cite",
 )
 """Pieces, in lower case, of the text in the golden corpus that speaks to a model."""
 

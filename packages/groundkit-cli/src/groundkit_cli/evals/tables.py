@@ -42,30 +42,31 @@ def show_report(report: "EvalReport") -> None:
 def _stages(report: "EvalReport", metrics: Sequence[str]) -> None:
     from groundkit_evals.summary import latency, mean_of
 
+    stages = report.stages
+    for stage in stages:
+        if stage.model:
+            emit(f"{stage.stage}: {in_line(stage.model)}")
     rows = [
-        (
-            stage.stage,
-            *(f"{mean_of(report, stage.stage, metric):.3f}" for metric in metrics),
-            f"{1000 * latency(stage, 50):.1f}",
-            f"{1000 * latency(stage, 95):.1f}",
-        )
-        for stage in report.stages
+        (metric, *(f"{mean_of(report, stage.stage, metric):.3f}" for stage in stages))
+        for metric in metrics
     ]
-    _table(("stage", *metrics, "p50 ms", "p95 ms"), rows)
+    for percent in (50, 95):
+        taken = (f"{1000 * latency(stage, percent):.1f}" for stage in stages)
+        rows.append((f"p{percent}, ms", *taken))
+    _table(("mean", *(stage.stage for stage in stages)), rows)
 
 
 def _differences(report: "EvalReport", metrics: Sequence[str]) -> None:
     from groundkit_evals.summary import against, difference
 
     rows = [
-        (
-            f"{stage.stage} - {other}",
-            *(_interval(difference(report, stage.stage, other, metric)) for metric in metrics),
-        )
+        (f"{stage.stage} - {other}", metric, *_figures(found))
         for stage in report.stages
         for other in against(stage)
+        for metric in metrics
+        for found in [difference(report, stage.stage, other, metric)]
     ]
-    _table(("difference, 95 % interval", *metrics), rows)
+    _table(("stages", "metric", "difference", "95 % interval", "p"), rows)
 
 
 def _kinds(report: "EvalReport") -> None:
@@ -118,15 +119,14 @@ def show_comparison(rows: Sequence["Compared"], changed: Sequence[str]) -> None:
     for each in changed:
         emit(f"changed: {in_line(each)}")
     _table(
-        ("stage", "metric", "first", "second", "second - first, 95 % interval", "p"),
+        ("stage", "metric", "first", "second", "second - first", "95 % interval", "p"),
         [
             (
                 row.stage,
                 row.metric,
                 f"{row.first:.3f}",
                 f"{row.second:.3f}",
-                _interval(row.difference),
-                f"{row.difference.p:.3f}",
+                *_figures(row.difference),
             )
             for row in rows
         ],
@@ -168,9 +168,11 @@ def _share(share: "Share") -> tuple[str, str, str]:
     return value, f"{share.low:.2f} to {share.high:.2f}", f"{share.hits} / {share.n}"
 
 
-def _interval(difference: "Difference") -> str:
-    clear = " *" if difference.is_clear else ""
-    return f"{difference.mean:+.3f} ({difference.low:+.3f} to {difference.high:+.3f}){clear}"
+def _figures(difference: "Difference") -> tuple[str, str, str]:
+    """Mean, interval and p; a star where the interval leaves out zero."""
+    interval = f"{difference.low:+.3f} to {difference.high:+.3f}"
+    clear = "*" if difference.is_clear else " "
+    return f"{difference.mean:+.3f} {clear}", interval, f"{difference.p:.3f}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
