@@ -10,7 +10,7 @@ from groundkit_core.contracts import Contract
 from groundkit_core.errors import EvalError
 from pydantic import ValidationError
 
-__all__ = ["ECHO", "LATEST", "PAGE", "read_artifact", "write_artifact", "write_text"]
+__all__ = ["ECHO", "LATEST", "PAGE", "problem_of", "read_artifact", "write_artifact", "write_text"]
 
 LATEST, ECHO, PAGE = "latest.json", "echo-latest.json", "latest.html"
 
@@ -44,10 +44,14 @@ def read_artifact(path: Path, kind: type[T]) -> T:
     except OSError as error:
         raise EvalError(f"{path}: {error.strerror}") from None
     except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        said = f"{where}: {first['msg']}" if where else first["msg"]
-        raise EvalError(f"{path}: it is no {kind.__name__}: {said}") from None
+        raise EvalError(f"{path}: it is no {kind.__name__}: {problem_of(error)}") from None
+
+
+def problem_of(error: ValidationError) -> str:
+    """What is wrong and where, without the text that it is wrong in."""
+    first = error.errors(include_input=False)[0]
+    where = ".".join(map(str, first["loc"]))
+    return f"{where}: {first['msg']}" if where else first["msg"]
 
 
 @contextlib.contextmanager
@@ -56,3 +60,5 @@ def _translated(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise EvalError(f"{path}: cannot be written: {error.strerror}") from None
+    except UnicodeEncodeError:
+        raise EvalError(f"{path}: cannot be written: its text is no valid Unicode") from None

@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 from groundkit_core.config import MAX_FILE_BYTES
 from groundkit_core.contracts import Contract, Span
 from groundkit_core.errors import EvalError, SourceError
 from groundkit_core.loading.read import load_document, read_file
-from pydantic import ValidationError
+from groundkit_core.loading.walk import Walk
+from pydantic import ValidationError, model_validator
 
-from groundkit_evals.dataset import Dataset, hash_of
+from groundkit_evals.artifacts import problem_of
+from groundkit_evals.dataset import Dataset
+from groundkit_evals.lines import numbered
 from groundkit_evals.schema import Expected, Kind, QueryRecord
 
 __all__ = ["INJECTION_MARKERS", "Judgment", "Quote", "is_golden", "judgments", "load_golden"]
@@ -44,6 +48,12 @@ class Judgment(Contract):
     query: str
     gold: tuple[Quote, ...]
 
+    @model_validator(mode="after")
+    def _gold_fits_kind(self) -> Self:
+        if (self.kind == "no_answer") == bool(self.gold):
+            raise ValueError(f"kind {self.kind} {'must have no' if self.gold else 'needs'} gold")
+        return self
+
 
 def is_golden(folder: Path) -> bool:
     """Whether a folder holds such a set."""
@@ -53,13 +63,11 @@ def is_golden(folder: Path) -> bool:
 def judgments(folder: Path) -> Iterator[Judgment]:
     """The lines of a set's judgments."""
     path = folder / JUDGMENTS
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+    for number, line in numbered(path):
         try:
             yield Judgment.model_validate_json(line)
         except ValidationError as error:
-            first = error.errors(include_input=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise EvalError(f"{path}:{number}: {where}: {first['msg']}") from None
+            raise EvalError(f"{path}:{number}: {problem_of(error)}") from None
 
 
 def load_golden(folder: Path) -> Dataset:
@@ -67,11 +75,10 @@ def load_golden(folder: Path) -> Dataset:
     corpus = folder / CORPUS
     if not corpus.is_dir():
         raise EvalError(f"{folder}: there is no folder {CORPUS}/ beside {JUDGMENTS}")
-    texts = {
-        path.relative_to(corpus).as_posix(): _text(path)
-        for path in sorted(corpus.rglob("*"))
-        if path.is_file()
-    }
+    walk = Walk(corpus, ignore=False)
+    texts = {file.relative: _text(Path(file.path)) for file in walk.files()}
+    for problem in walk.problems:
+        raise EvalError(f"{corpus / problem.relative}: {problem.reason}")
     queries = tuple(
         QueryRecord(
             id=row.id,
@@ -85,7 +92,7 @@ def load_golden(folder: Path) -> Dataset:
         folder.resolve().name,
         queries,
         folder=corpus,
-        corpus_hash=hash_of(part for item in texts.items() for part in item),
+        texts=texts,
     )
 
 
@@ -98,7 +105,7 @@ def _text(path: Path) -> str:
 
 
 def _expected(query: str, gold: Quote, texts: dict[str, str]) -> Expected:
-    places = {source: text.count(gold.quote) for source, text in texts.items()}
+    places = {source: _count(text, gold.quote) for source, text in texts.items()}
     if places.get(gold.source) != 1 or sum(places.values()) != 1:
         raise EvalError(
             f"query {query!r}: its quote stands {places.get(gold.source, 0)} times in "
@@ -110,3 +117,11 @@ def _expected(query: str, gold: Quote, texts: dict[str, str]) -> Expected:
     return Expected(
         unit=f"{source}:{span.start}-{span.end}", source=source, span=span, excerpt=gold.quote
     )
+
+
+def _count(text: str, quote: str) -> int:
+    """How often a quote stands in a text, overlaps too."""
+    found, at = 0, text.find(quote)
+    while at >= 0 and quote:
+        found, at = found + 1, text.find(quote, at + 1)
+    return found

@@ -71,23 +71,26 @@ def run(
     tell("index", 1, 1)
     embedder = collection.embedder
     stages: list[StageResult] = []
-    answers: dict[Stage, list[Answer]] = {}
+    held: list[Answer] = []
     for stage in _stages(embedder, reranker):
         source = _input(stage, embedder)
-        asked: list[Answer] = []
+        results: list[QueryResult] = []
+        kept: list[Answer] = []
         if stage in _MODES:
             _search(collection, dataset.queries[0].text, _MODES[stage], config)  # not timed
         for number, query in enumerate(dataset.queries):
             tell(stage, number, len(dataset.queries))
-            if stage == "rerank" and reranker is not None and source is not None:
-                asked.append(_rerank(answers[source][number], reranker, config))
+            if stage == "rerank" and reranker is not None:
+                found = _rerank(held[number], reranker, config)
             else:
-                asked.append(_search(collection, query.text, _MODES[stage], config))
+                found = _search(collection, query.text, _MODES[stage], config)
+            results.append(_result(query, found))
+            if reranker is not None:
+                kept.append(found)
         tell(stage, len(dataset.queries), len(dataset.queries))
-        answers[stage] = asked
-        results = tuple(map(_result, dataset.queries, asked))
+        held = kept
         model = _model(stage, embedder, reranker)
-        stages.append(StageResult(stage=stage, input=source, model=model, results=results))
+        stages.append(StageResult(stage=stage, input=source, model=model, results=tuple(results)))
     info = collection.info()
     structural = STRUCTURAL.get(embedder.provider) if embedder else None
     return EvalReport(
@@ -101,7 +104,7 @@ def run(
             passages=info.chunks,
         ),
         config=config,
-        warnings=(structural,) if structural else (),
+        warnings=(*dataset.warnings, *([structural] if structural else [])),
         queries=dataset.queries,
         stages=tuple(stages),
     )
@@ -175,7 +178,7 @@ def _result(query: QueryRecord, answer: Answer) -> QueryResult:
     results = answer.response.results
     places = [_places(result) for result in results]
     brought = held(query, places)
-    wanted = {expected.unit for expected in query.expected}
+    wanted = {expected.unit for expected in query.expected if expected.gain > 0}
     ranked = [unit for units in brought for unit in units]
     return QueryResult(
         query=query.id,

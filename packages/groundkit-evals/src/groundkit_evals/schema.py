@@ -6,9 +6,9 @@ it: `evals/results/` is ignored by git.
 
 from typing import Literal, Self
 
-from groundkit_core.config import ChunkingConfig
+from groundkit_core.config import MAX_TOP_K, ChunkingConfig
 from groundkit_core.contracts import Contract, Span
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 __all__ = [
     "DatasetInfo",
@@ -37,9 +37,9 @@ class RunConfig(Contract):
 
     chunking: ChunkingConfig = ChunkingConfig()
     language: str = "english"
-    depth: int = 100
-    min_similarity: float | None = None
-    rerank_depth: int = 50
+    depth: int = Field(default=MAX_TOP_K, ge=1, le=MAX_TOP_K)
+    min_similarity: float | None = Field(default=None, ge=-1, le=1)
+    rerank_depth: int = Field(default=50, ge=1, le=MAX_TOP_K)
 
 
 class DatasetInfo(Contract):

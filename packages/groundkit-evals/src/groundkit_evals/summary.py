@@ -1,9 +1,10 @@
 """Means, differences and curves, computed from the values that a report holds."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from groundkit_core.errors import EvalError
 
 from groundkit_evals.metrics import Difference, paired_difference, percentile
@@ -76,6 +77,8 @@ def against(stage: StageResult) -> list[Stage]:
 def difference(report: EvalReport, stage: Stage, other: Stage, metric: str) -> Difference:
     """A stage less another on the same queries."""
     ours, theirs = values_of(report, stage, metric), values_of(report, other, metric)
+    if not ours or ours.keys() != theirs.keys():
+        raise EvalError(f"stages {stage} and {other} have no common queries with {metric!r}")
     return paired_difference(list(ours.values()), [theirs[query] for query in ours])
 
 
@@ -88,6 +91,8 @@ def recall_curve(report: EvalReport, stage: Stage, depth: int) -> list[float]:
     """Mean recall at each cutoff from 1 to `depth`, over queries that something answers."""
     queries = {query.id: query for query in report.queries}
     results = [each for each in stage_of(report, stage).results if queries[each.query].expected]
+    if not results:
+        raise EvalError("no query has an answer")
     return [
         sum(_recall(queries[each.query], each, k) for each in results) / len(results)
         for k in range(1, depth + 1)
@@ -144,9 +149,9 @@ def _best_held(result: QueryResult) -> float:
     return max((found.score for found in result.found if found.holds), default=-2.0)
 
 
-def _levels(scores: Sequence[float], points: int) -> Iterator[float]:
-    low, high = min(scores), max(scores)
-    return (low + (high - low) * step / (points - 1) for step in range(points))
+def _levels(scores: Sequence[float], points: int) -> list[float]:
+    levels: list[float] = np.linspace(min(scores), max(scores), points).tolist()
+    return levels
 
 
 def answer_abstention(report: EvalReport) -> dict[str, float]:
@@ -169,15 +174,17 @@ def headline(report: EvalReport) -> str:
     """In one sentence, which stage is ahead of BM25 by nDCG@10, and how surely."""
     n = len(values_of(report, BASELINE, HEADLINE))
     others = [stage.stage for stage in report.stages if stage.stage != BASELINE]
+    if not n:
+        return "No query has an answer, so no stage can be ahead of another."
     if not others:
         return f"BM25 alone has nDCG@10 {mean_of(report, BASELINE, HEADLINE):.3f} on {n} queries."
-    found = {stage: difference(report, stage, BASELINE, HEADLINE) for stage in others}
-    best = max(found, key=lambda stage: found[stage].mean)
-    gap = found[best]
-    size = f"by {abs(gap.mean):.3f} nDCG@10 (95 % {gap.low:+.3f} to {gap.high:+.3f}, {n} queries)"
-    if not gap.is_clear:
-        ahead = "ahead of" if gap.mean > 0 else "behind"
-        return f"No stage is clearly ahead of BM25: {best} is {ahead} it {size}."
-    if gap.mean < 0:
-        return f"Every other stage is behind BM25, {best} the least: {size}."
-    return f"{best} is ahead of BM25 {size}."
+    gaps = {stage: difference(report, stage, BASELINE, HEADLINE) for stage in others}
+    ahead = [stage for stage in others if gaps[stage].is_clear and gaps[stage].mean > 0]
+    best = max(ahead or others, key=lambda stage: gaps[stage].mean)
+    gap = gaps[best]
+    interval = f"(95 % {gap.low:+.3f} to {gap.high:+.3f}, {n} queries)"
+    if ahead:
+        return f"{best} is ahead of BM25 by {gap.mean:.3f} nDCG@10 {interval}."
+    if all(each.is_clear for each in gaps.values()):
+        return f"Every other stage is behind BM25, {best} by {-gap.mean:.3f} nDCG@10 {interval}."
+    return f"No stage is clearly ahead of BM25: {best} has {gap.mean:+.3f} nDCG@10 {interval}."

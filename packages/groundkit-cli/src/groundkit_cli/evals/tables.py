@@ -172,7 +172,8 @@ def _figures(difference: "Difference") -> tuple[str, str, str]:
     """Mean, interval and p; a star where the interval leaves out zero."""
     interval = f"{difference.low:+.3f} to {difference.high:+.3f}"
     clear = "*" if difference.is_clear else " "
-    return f"{difference.mean:+.3f} {clear}", interval, f"{difference.p:.3f}"
+    p = "< 0.001" if difference.p < 0.001 else f"{difference.p:.3f}"
+    return f"{difference.mean:+.3f} {clear}", interval, p
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -9,6 +9,7 @@ __all__ = ["Difference", "paired_difference"]
 
 RESAMPLES = 10_000
 _AT_ONCE = 2_000_000
+_RARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,8 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves out zero."""
-        return self.low > 0 or self.high < 0
+        """Whether the interval leaves out zero, and chance would seldom give as much."""
+        return (self.low > 0 or self.high < 0) and self.p < _RARE
 
 
 def paired_difference(
@@ -40,16 +41,19 @@ def paired_difference(
     The p-value is that of a randomisation test, which flips the signs of differences
     (Smucker et al. 2007); both draw from one seed, so the same values give the same figures.
     """
+    n = len(values)
+    if n == 0 or n != len(others):
+        raise ValueError(f"{n} and {len(others)} values are no pairs")
     differences = np.subtract(values, others, dtype=np.float64)
-    n = len(differences)
-    if n == 0:
-        raise ValueError("there are no pairs to compare")
-    random = np.random.default_rng(seed)
+    if not np.isfinite(differences).all():
+        raise ValueError("a value is no finite number")
+    # Two streams, so that the figures do not depend on how many are drawn at once.
+    drawing, flipping = np.random.default_rng(seed).spawn(2)
     mean = float(differences.mean())
     means, flipped = [], []
     for size in _blocks(resamples, n):
-        means.append(differences[random.integers(0, n, (size, n))].mean(axis=1))
-        flipped.append((random.choice((-1.0, 1.0), (size, n)) * differences).mean(axis=1))
+        means.append(differences[drawing.integers(0, n, (size, n))].mean(axis=1))
+        flipped.append((flipping.choice((-1.0, 1.0), (size, n)) * differences).mean(axis=1))
     tail = (1 - confidence) / 2
     low, high = np.quantile(np.concatenate(means), (tail, 1 - tail))
     # A sum in another order may differ in its last bits.

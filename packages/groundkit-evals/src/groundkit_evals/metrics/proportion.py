@@ -15,4 +15,5 @@ def wilson_interval(hits: int, n: int) -> tuple[float, float]:
     centre = share + _Z**2 / (2 * n)
     spread = _Z * sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
     scale = 1 + _Z**2 / n
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    low = (centre - spread) / scale if hits else 0.0
+    return low, (centre + spread) / scale if hits < n else 1.0

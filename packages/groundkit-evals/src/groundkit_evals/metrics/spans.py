@@ -10,12 +10,14 @@ Span = tuple[str, int, int]
 
 def span_recall(found: Sequence[Span], wanted: Sequence[Span]) -> float:
     """Share of the wanted characters that were found."""
-    return covered(found, wanted) / _size(wanted) if wanted else 0.0
+    size = _size(wanted)
+    return covered(found, wanted) / size if size else 0.0
 
 
 def span_precision(found: Sequence[Span], wanted: Sequence[Span]) -> float:
     """Share of the found characters that were wanted; 0 where nothing was found."""
-    return covered(found, wanted) / _size(found) if found else 0.0
+    size = _size(found)
+    return covered(found, wanted) / size if size else 0.0
 
 
 def span_iou(found: Sequence[Span], wanted: Sequence[Span]) -> float:
