@@ -49,9 +49,9 @@ DENSE = StageResult(
     results=(
         result(
             "q1",
-            passage("z.md", 0.875, "u-z.md"),
+            passage("z.md", 0.875),
             passage("a.md", 0.5, "u-a.md"),
-            ranks={"u-z.md": 1, "u-a.md": 2},
+            ranks={"u-a.md": 2},
             seconds=0.01,
             ndcg_10=0.5,
         ),

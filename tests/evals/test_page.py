@@ -171,7 +171,7 @@ def many(*values: float) -> StageResult:
         ([0.25] * 20, "▼ {} clearly worse"),
         ([0.75, 0.25] * 10, "○ {} no clear difference"),
         # Three of three leave the interval without zero, but no test could tell.
-        ([0.75] * 3, "○ {} not clear: p disagrees"),
+        ([0.75] * 3, "○ {} no clear difference"),
     ],
 )
 def test_the_table_of_differences_marks_those_that_are_clear(
@@ -186,4 +186,17 @@ def test_the_table_of_differences_marks_those_that_are_clear(
     assert table(read(made), "Differences between stages") == [
         ["Stage", "compared with", f"nDCG@10 n {len(values)}"],
         ["dense", "bm25", f"{gap.mean:+.3f} {said}"],
+    ]
+
+
+def test_two_stages_share_a_row_whatever_is_compared() -> None:
+    both = (result("q1", ndcg_10=0.5, recall_10=1.0),)
+    stages = [StageResult(stage=stage, results=both) for stage in ("bm25", "dense")]
+    stages.append(StageResult(stage="fusion", input="dense", results=both))
+    rows = table(read(run(*stages, queries=["q1"])), "Differences between stages")
+    assert rows[0] == ["Stage", "compared with", "nDCG@10 n 1", "recall@10 n 1"]
+    assert [row[:2] for row in rows[1:]] == [
+        ["dense", "bm25"],
+        ["fusion", "bm25"],
+        ["fusion", "dense"],
     ]

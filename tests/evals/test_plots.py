@@ -72,16 +72,6 @@ def test_a_difference_that_is_not_clear_is_a_hollow_mark() -> None:
     assert marks[1].get_markerfacecolor() == plots.LOOKS["fusion"]["color"]
 
 
-def test_a_difference_is_clear_if_interval_and_test_agree() -> None:
-    doubtful = Difference(mean=0.25, low=-0.01, high=0.5, p=0.01, n=3)
-    assert [plots.is_clear(gap) for gap in (BETTER, UNCLEAR, UNLIKELY, doubtful)] == [
-        True,
-        False,
-        False,
-        False,
-    ]
-
-
 def test_recall_is_drawn_at_every_cutoff() -> None:
     drawn = lines(plots.recall(RUN))
     assert list(drawn) == ["bm25", "dense", "rerank"]

@@ -161,7 +161,7 @@ WITH_EXTRAS: dict[str, list[str]] = {
         "synthesize",
     ],
     "groundkit_evals.page": ["render_page"],
-    "groundkit_evals.plots": ["Gaps", "Plot", "is_clear", "label_of", "plots_of"],
+    "groundkit_evals.plots": ["Gaps", "Plot", "label_of", "plots_of"],
 }
 FROZEN = SURFACE | WITH_EXTRAS
 MODULES = [found.name for found in pkgutil.walk_packages([str(SOURCE)], "groundkit_evals.")]

@@ -62,13 +62,12 @@ class Asked:
 
     def passages(self) -> list[Passage]:
         """Everything found, each passage once, in the order of the last stage that has it."""
-        units = {expected.unit for expected in self.query.expected if expected.gain > 0}
         merged: dict[tuple[str, Span], Passage] = {}
         for stage, result in reversed(self.results.items()):
             for rank, found in enumerate(result.found, start=1):
                 key = found.source, found.span
                 passage = merged.setdefault(key, Passage(*key, found.excerpt, {}))
-                passage.places[stage] = rank, found.score, not units.isdisjoint(found.holds)
+                passage.places[stage] = rank, found.score, bool(found.holds)
         return list(merged.values())
 
 
@@ -83,7 +82,7 @@ def render_page(report: EvalReport) -> str:
         report=report,
         headline=HEADLINE,
         last=_last(report),
-        lead=_lead(report),
+        lead=summary.headline(report),
         counts={name: _count(report, name) for name in summary.metrics_of(report)},
         kinds=summary.kinds_of(report),
         by_kind=_by_kind(report),
@@ -108,7 +107,7 @@ def _tools() -> "tuple[Environment, Callable[[EvalReport, Gaps], list[Plot]]]":
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
-        from groundkit_evals.plots import is_clear, label_of, plots_of
+        from groundkit_evals.plots import label_of, plots_of
     except ImportError:
         raise ConfigurationError("the page needs: pip install 'groundkit-evals[report]'") from None
     environment = Environment(
@@ -119,7 +118,6 @@ def _tools() -> "tuple[Environment, Callable[[EvalReport, Gaps], list[Plot]]]":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.tests["clear"] = is_clear
     environment.filters |= {
         "label": label_of,
         "share": _share,
@@ -138,12 +136,6 @@ def _printable(value: object) -> object:
     if type(value) is not str:
         return value
     return _UNPRINTABLE.sub(lambda match: ascii(match.group())[1:-1], value)
-
-
-def _lead(report: EvalReport) -> str:
-    if not _count(report, HEADLINE):
-        return "No query has an answer, so no stage can be ahead of another."
-    return summary.headline(report)
 
 
 def _count(report: EvalReport, metric: str, kind: Kind | None = None) -> int:

@@ -16,7 +16,7 @@ from groundkit_evals.metrics import Difference
 from groundkit_evals.schema import EvalReport, Stage
 from groundkit_evals.summary import BASELINE, abstention_curve, latency, recall_curve
 
-__all__ = ["Gaps", "Plot", "is_clear", "label_of", "plots_of"]
+__all__ = ["Gaps", "Plot", "label_of", "plots_of"]
 
 Gaps = Mapping[tuple[str, Stage, Stage], Difference]
 """Differences by metric, stage, and the stage that it is compared with; a metric's are in a row."""
@@ -95,11 +95,6 @@ def label_of(metric: str) -> str:
     return NAMES.get(name, name.replace("_", " ")) + at + cutoff
 
 
-def is_clear(gap: Difference) -> bool:
-    """Whether the interval and the test agree that there is a difference."""
-    return gap.is_clear and gap.p < 0.05
-
-
 @_styled
 def forest(gaps: Gaps) -> Plot:
     """Each stage less BM25 by each metric, with its interval; hollow where that is not clear."""
@@ -113,7 +108,7 @@ def forest(gaps: Gaps) -> Plot:
         alts.append(label_of(metric))
         for (_, stage, _), gap in of_metric:
             at, look = len(names), LOOKS[stage]
-            face = look["color"] if is_clear(gap) else PAPER
+            face = look["color"] if gap.is_clear else PAPER
             axes.plot([gap.low, gap.high], [at, at], color=look["color"])
             axes.plot([gap.mean], [at], **look, markerfacecolor=face, markersize=7)
             names.append(stage)
