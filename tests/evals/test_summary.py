@@ -182,11 +182,10 @@ def test_a_query_that_never_finds_anything_is_never_kept() -> None:
     assert [point.similarity for point in curve] == [0.2, 0.4]
 
 
-def test_a_query_without_any_passage_is_silent_at_every_similarity_above_the_least() -> None:
-    run = dense(("q1", [], [0.5]), ("q2", [0.4], []), ("q3", [], []))
-    assert abstention_curve(run, points=3) == [
-        AbstentionPoint(-1, silent=0, kept=1 / 2),
-        AbstentionPoint(-0.25, silent=1, kept=1 / 2),
+def test_a_query_without_any_passage_is_silent_at_every_similarity() -> None:
+    run = dense(("q1", [], [0.5]), ("q2", [], [0.25]), ("q3", [], []))
+    assert abstention_curve(run, points=2) == [
+        AbstentionPoint(0.25, silent=1, kept=1),
         AbstentionPoint(0.5, silent=1, kept=1 / 2),
     ]
 
@@ -197,6 +196,7 @@ def test_a_query_without_any_passage_is_silent_at_every_similarity_above_the_lea
         report(QUERIES, BM25),
         dense(("q1", [], [0.4])),
         dense(("q3", [0.4], [])),
+        dense(("q1", [], []), ("q3", [], [])),
     ],
     ids=["no vectors", "nothing unanswerable", "nothing answerable"],
 )

@@ -128,7 +128,8 @@ def abstention_curve(report: EvalReport, points: int = 101) -> list[AbstentionPo
     results = dense[0].results if dense else ()
     none = [_best(each) for each in results if not queries[each.query].expected]
     some = [_best_held(each) for each in results if queries[each.query].expected]
-    if not none or not some:
+    found = [best for best in (*none, *some) if best > -1]
+    if not none or not some or not found:
         return []
     return [
         AbstentionPoint(
@@ -136,7 +137,7 @@ def abstention_curve(report: EvalReport, points: int = 101) -> list[AbstentionPo
             silent=sum(best < level for best in none) / len(none),
             kept=sum(best >= level for best in some) / len(some),
         )
-        for level in _levels([*none, *(best for best in some if best > -1)], points)
+        for level in _levels(found, points)
     ]
 
 
