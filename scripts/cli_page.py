@@ -12,9 +12,9 @@ HEAD = """# Command line
 
 `scripts/cli_page.py` makes this page from the program. `grk COMMAND --help` says the same.
 
-Every command takes `--json`, and all but `grk eval` take `--index-dir`; those that use one collection
-take `--collection` or its name. The defaults come from the [settings](settings.md). Results go to
-stdout, remarks and progress to stderr. [Exit codes](exit-codes.md) tell what happened.
+Every command takes `--json`, and all but `grk eval` take `--index-dir`; those that use one
+collection take `--collection` or its name. The defaults come from the [settings](settings.md).
+Results go to stdout, remarks and progress to stderr. [Exit codes](exit-codes.md) tell what happened.
 """
 
 

@@ -198,7 +198,7 @@ def test_a_query_without_any_passage_is_silent_at_every_similarity() -> None:
         dense(("q3", [0.4], [])),
         dense(("q1", [], []), ("q3", [], [])),
     ],
-    ids=["no vectors", "nothing unanswerable", "nothing answerable"],
+    ids=["no vectors", "nothing unanswerable", "nothing answerable", "nothing found"],
 )
 def test_there_is_no_curve_where_it_has_no_sense(run: EvalReport) -> None:
     assert abstention_curve(run) == []
