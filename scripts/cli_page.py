@@ -14,7 +14,8 @@ HEAD = """# Command line
 
 Every command takes `--json`, and all but `grk eval` take `--index-dir`; those that use one
 collection take `--collection` or its name. The defaults come from the [settings](settings.md).
-Results go to stdout, remarks and progress to stderr. [Exit codes](exit-codes.md) tell what happened.
+Results go to stdout, remarks and progress to stderr. [Exit codes](exit-codes.md) tell what
+happened.
 """
 
 
