@@ -20,9 +20,11 @@ TREE = {
     "RerankerNotConfiguredError": "GroundkitError",
     "ChatError": "GroundkitError",
     "ChatProviderNotConfiguredError": "ChatError",
+    "ChatReplyError": "ChatError",
     "QueryRewriteError": "GroundkitError",
     "SynthesisError": "GroundkitError",
     "JudgeError": "GroundkitError",
+    "EvalError": "GroundkitError",
 }
 
 
