@@ -12,6 +12,7 @@ from benchmarks.report import BenchmarkError, Report
 BENCHMARKS = {
     "core": "ingest and search of many documents, beside what they cannot do without",
     "dense": "search among vectors, beside raw faiss and LanceDB",
+    "index": "words looked up in an index, beside bm25s, SQLite FTS5 and tantivy",
     "meaning": "words, vectors and both on labelled sets, for two embedders",
     "quality": "lexical retrieval on labelled sets, beside bm25s",
     "redaction": "values found and taken for more than they are, by kind",
@@ -29,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--json", type=Path, metavar="FILE", help="write the figures too")
         if name == "quality":
             command.add_argument("--set", dest="only", metavar="NAME", help="measure one set")
-        if name == "dense":
+        if name in ("dense", "index"):
             command.add_argument("--size", type=int, metavar="N", help="measure one size")
         if name == "redaction":
             command.add_argument("--write", action="store_true", help="write the table of the docs")

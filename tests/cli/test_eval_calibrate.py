@@ -344,7 +344,7 @@ def test_control_characters_are_escaped_on_a_terminal(fixed: Shell) -> None:
     assert forbidden(ran.out + ran.err) == []
     raw = json.loads((fixed.folder / "results" / VERDICTS).read_bytes())
     for each in raw["verdicts"]:
-        each["judge_error"] = evil
+        each |= {"verdict": None, "judge_error": evil}
     fixed.write("kept.json", json.dumps(raw))
     ran = fixed.terminal(*COMMAND, "--verdicts", "kept.json")
     assert forbidden(ran.out + ran.err) == []

@@ -388,3 +388,30 @@ def test_a_file_of_another_kind_is_no_run_of_verdicts(fixed: Fixed, name: str) -
     path.write_text(json.dumps(raw | {"schema_version": 2}), "utf-8")
     with pytest.raises(EvalError, match="schema_version"):
         read_artifact(path, VerdictRun)
+
+
+def test_a_second_verdict_on_a_label_is_refused(fixed: Fixed) -> None:
+    fixed.write()
+    judged = fixed.judged(scripted(*map(spelt, SAID)))
+    twice = judged.model_copy(update={"verdicts": (*judged.verdicts, judged.verdicts[0])})
+    with pytest.raises(EvalError, match="not on the labels' answers"):
+        calibrate(fixed.labels, fixed.preregistered, twice)
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_there_is_a_verdict_or_a_reason_why_there_is_none(both: bool) -> None:
+    verdict = Verdict(faithful=True, unsupported_claims=(), reasoning="") if both else None
+    with pytest.raises(ValueError, match="or the reason why there is none"):
+        LabelVerdict(id="a", verdict=verdict, judge_error="x" if both else None)
+
+
+def test_other_settings_begin_anew(fixed: Fixed) -> None:
+    fixed.write()
+    chat = scripted(*map(spelt, SAID[:4]))
+    with pytest.raises(ChatError):
+        fixed.judged(chat)
+    again = scripted(*map(spelt, SAID))
+    judging = judge_labels(
+        fixed.labels, fixed.preregistered, again, fixed.journal, settings="temperature 1"
+    )
+    assert len(run(judging).verdicts) == len(again.calls) == len(SAID)

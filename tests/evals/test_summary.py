@@ -224,7 +224,7 @@ def answered(*outcomes: SynthesisOutcome) -> SynthesisReport:
 
 
 def test_an_answer_abstains_by_saying_so_or_by_having_been_shown_nothing() -> None:
-    queries = [*(query(f"n{number}", "x", kind="no_answer") for number in range(5)), QUERIES[0]]
+    queries = [*(query(f"n{number}", "x", kind="no_answer") for number in range(5)), *QUERIES]
     model = answered(
         SynthesisOutcome(query="n0", outcome="abstained", passages=3),
         SynthesisOutcome(query="n1", outcome="answered", passages=3, cited=(1,)),

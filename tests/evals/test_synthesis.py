@@ -447,7 +447,7 @@ def test_a_passage_that_is_gone_from_its_file_is_shown_to_nobody(tmp_path: Path)
         chat = scripted(BAR, SILENT)
         made = small.synthesis(chat, tmp_path / "journal.jsonl")
     assert made.outcomes[1] == SynthesisOutcome(
-        query="gate", outcome="rejected", passages=0, reason=NOTHING
+        query="gate", outcome="rejected", passages=0, left_out=1, reason=NOTHING
     )
     assert len(chat.calls) == 2
 

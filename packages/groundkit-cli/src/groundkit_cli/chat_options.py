@@ -32,6 +32,7 @@ __all__ = [
     "chat_config",
     "chat_for",
     "given",
+    "lasting",
     "read_script",
     "redaction_config",
 ]
@@ -161,6 +162,12 @@ def chat_for(
     if redact or names or patterns or detect_names or is_sent_away(config):
         redaction = redaction_config(settings.redaction, names, patterns, detect_names)
     return build_chat(config, redaction=redaction, script=read_script(script)), config
+
+
+def lasting(config: "ChatConfig", *redaction: Any) -> str:
+    """The settings that replies depend on, besides the model; where its server is, is none."""
+    kept = config.model_dump_json(include={"temperature", "send_temperature", "max_output_tokens"})
+    return f"{kept} {redaction}"
 
 
 def chat_config(settings: dict[str, Any], script: Path | None, **flags: Any) -> "ChatConfig":

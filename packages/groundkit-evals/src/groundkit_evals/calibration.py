@@ -6,13 +6,14 @@ That a threshold is met gates nothing either: that would need a decision of its 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from groundkit_core.contracts import Contract
 from groundkit_core.errors import ChatReplyError, ConfigurationError, EvalError, JudgeError
 from groundkit_providers.judge import FaithfulnessJudge
 from groundkit_providers.llm import RedactingChat
 from groundkit_providers.protocols import ChatProtocol
+from pydantic import model_validator
 
 from groundkit_evals.artifacts import read_artifact
 from groundkit_evals.journal import Journal
@@ -48,6 +49,12 @@ class LabelVerdict(Contract):
     id: str
     verdict: Verdict | None = None
     judge_error: str | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.verdict is None) == (self.judge_error is None):
+            raise ValueError("there must be a verdict, or the reason why there is none")
+        return self
 
 
 class VerdictRun(Contract):
@@ -120,6 +127,8 @@ async def judge_labels(
     chat: ChatProtocol,
     journal: Path,
     progress: Progress | None = None,
+    *,
+    settings: str = "",
 ) -> VerdictRun:
     """Judge every labelled answer; what a killed run had finished is kept in `journal`."""
     fixed = preregistration(preregistered)
@@ -132,7 +141,7 @@ async def judge_labels(
         )
     fixed_hash = file_hash(preregistered)
     redacted = isinstance(chat, RedactingChat)
-    header = {"preregistration": fixed_hash, "labels": labels_hash, "redacted": redacted}
+    header = {"preregistration": fixed_hash, "redacted": redacted, "settings": settings}
     kept = Journal(journal, LabelVerdict, header)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     for number, label in enumerate(labels.labels):
@@ -172,7 +181,7 @@ def calibrate(labels_file: Path, preregistered: Path, run: VerdictRun) -> Calibr
     if run.labels_hash != labels_hash or run.judge != fixed.judge:
         raise ConfigurationError("the verdicts are on other labels or by another judge")
     by_id = {each.id: each for each in run.verdicts}
-    if by_id.keys() != {label.id for label in labels.labels}:
+    if len(by_id) < len(run.verdicts) or by_id.keys() != {label.id for label in labels.labels}:
         raise EvalError("the verdicts are not on the labels' answers")
     truth = [label.faithful for label in labels.labels]
     found = [by_id[label.id] for label in labels.labels]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from groundkit_core.errors import ConfigurationError
+from groundkit_core.errors import ConfigurationError, EvalError
 
 from groundkit_evals.metrics import Difference, paired_difference
 from groundkit_evals.schema import EvalReport, Stage
@@ -67,6 +67,8 @@ def settings_changed(first: EvalReport, second: EvalReport) -> list[str]:
 
 def _compared(first: EvalReport, second: EvalReport, stage: Stage, metric: str) -> Compared:
     before, after = (values_of(run, stage, metric) for run in (first, second))
+    if before.keys() != after.keys():
+        raise EvalError(f"stage {stage} has {metric} for other queries in one run")
     values = [after[query] for query in before]
     return Compared(
         stage=stage,

@@ -4,11 +4,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from groundkit_core.config import ChunkingConfig
 from groundkit_core.contracts import Document
-from groundkit_core.errors import EvalError, RetrievalError
+from groundkit_core.errors import EvalError, RetrievalError, SourceError
 from groundkit_core.index.collection import Collection
 from groundkit_core.retrieval.search import check_query
 
@@ -57,6 +58,17 @@ class Dataset:
     def judgments_hash(self) -> str:
         """Hash of the queries and of what they should find, in whatever order they came."""
         return hash_of(sorted(query.model_dump_json() for query in self.queries))
+
+    def read(self, source: str) -> str:
+        """The text of a document that is no file, so that passages of it can be verified."""
+        try:
+            return self._given[source]
+        except KeyError:
+            raise SourceError("the set does not hold it") from None
+
+    @cached_property
+    def _given(self) -> dict[str, str]:
+        return {document.source: document.text for document in self.documents}
 
     def fill(self, collection: Collection, chunking: ChunkingConfig, language: str) -> None:
         """Put the documents into a collection, which must hold nothing else."""

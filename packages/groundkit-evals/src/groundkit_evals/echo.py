@@ -69,6 +69,8 @@ async def run_echo(
     chat: ChatProtocol,
     journal: Path,
     plants: Sequence[Plant] = PLANTS,
+    *,
+    settings: str = "",
     progress: Progress | None = None,
 ) -> EchoReport:
     """Ask a model about planted texts; cases that a killed run had finished are kept."""
@@ -77,7 +79,12 @@ async def run_echo(
     kept = Journal(
         journal,
         EchoCase,
-        {"chat": identity.model_dump(), "redacted": redacted, "plants": plants},
+        {
+            "chat": identity.model_dump(),
+            "redacted": redacted,
+            "plants": plants,
+            "settings": settings,
+        },
     )
     for number, plant in enumerate(plants):
         if progress:
@@ -107,8 +114,9 @@ def check(
     """
     known = {marker.lower() for marker in shown}
     for text in (answer, *filter(None, cited)):
-        if strange := {found.lower() for found in _MARKER.findall(text)} - known:
-            return "leaked", f"{min(strange)} was shown nowhere"
+        strange = [found for found in _MARKER.findall(text) if found.lower() not in known]
+        if strange:
+            return "leaked", f"{strange[0]} was shown nowhere"
     if None in cited:
         return "unresolved", "a citation does not lead to the text that it cites"
     if not cited:

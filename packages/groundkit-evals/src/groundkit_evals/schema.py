@@ -122,12 +122,14 @@ class Verdict(Contract):
 class SynthesisOutcome(Contract):
     """What came of one query; `cited` are ranks of passages, `reason` says why it was rejected.
 
-    With a judge there is a verdict, or the reason why there is none.
+    `left_out` passages stood no longer or did not fit the context. With a judge there is a
+    verdict, or the reason why there is none.
     """
 
     query: str
     outcome: Outcome
     passages: int
+    left_out: int = 0
     answer: str | None = None
     cited: tuple[int, ...] = ()
     reason: str | None = None
@@ -155,9 +157,29 @@ class SynthesisReport(Contract):
 
     @model_validator(mode="after")
     def _counts_agree(self) -> Self:
-        parts = self.answered + self.abstained + self.rejected
-        judged = self.faithful + self.unfaithful
-        if not self.n_total == parts == len(self.outcomes) or self.n_judged != judged:
+        verdicts = [each.verdict.faithful for each in self.outcomes if each.verdict]
+        outcomes = [each.outcome for each in self.outcomes]
+        counted = (
+            len(outcomes),
+            outcomes.count("answered"),
+            outcomes.count("abstained"),
+            outcomes.count("rejected"),
+            len(verdicts),
+            verdicts.count(True),
+            verdicts.count(False),
+            sum(each.judge_error is not None for each in self.outcomes),
+        )
+        said = (
+            self.n_total,
+            self.answered,
+            self.abstained,
+            self.rejected,
+            self.n_judged,
+            self.faithful,
+            self.unfaithful,
+            self.judge_errors,
+        )
+        if said != counted:
             raise ValueError("the counts do not add up")
         return self
 
@@ -174,3 +196,10 @@ class EvalReport(Contract):
     queries: tuple[QueryRecord, ...]
     stages: tuple[StageResult, ...]
     synthesis: SynthesisReport | None = None
+
+    @model_validator(mode="after")
+    def _results_are_of_these_queries(self) -> Self:
+        known = {query.id for query in self.queries}
+        if any(result.query not in known for stage in self.stages for result in stage.results):
+            raise ValueError("a result is of a query that is not listed")
+        return self

@@ -40,7 +40,10 @@ REPLY_TOKENS = 1024
 
 @dataclass(frozen=True)
 class Answering:
-    """How queries are answered: `search` gives the best `top_k` passages of `input_stage`."""
+    """How queries are answered: `search` gives the best `top_k` passages of `input_stage`.
+
+    `settings` are any others that answers depend on, for a stopped run to go on only under them.
+    """
 
     search: Callable[[str], SearchResponse]
     input_stage: Stage
@@ -49,6 +52,7 @@ class Answering:
     judge: bool = False
     context_tokens: int = CONTEXT_TOKENS
     reply_tokens: int = REPLY_TOKENS
+    settings: str = ""
 
 
 async def synthesize(
@@ -73,6 +77,7 @@ async def synthesize(
             answering.top_k,
             answering.context_tokens,
             answering.reply_tokens,
+            answering.settings,
         ],
     }
     kept = Journal(journal, SynthesisOutcome, header)
@@ -112,11 +117,16 @@ async def _outcome(query: QueryRecord, answering: Answering) -> SynthesisOutcome
     )
     fitting, _ = within_budget(response, answering.context_tokens, overhead=overhead)
     results = fitting.results
+    left_out = len(response.results) - len(results)
     try:
         made = await Synthesizer(answering.chat).synthesize(query.text, results)
     except (SynthesisError, ChatReplyError) as error:
         return SynthesisOutcome(
-            query=query.id, outcome="rejected", passages=len(results), reason=str(error)
+            query=query.id,
+            outcome="rejected",
+            passages=len(results),
+            left_out=left_out,
+            reason=str(error),
         )
     verdict, judge_error = None, None
     if answering.judge:
@@ -125,6 +135,7 @@ async def _outcome(query: QueryRecord, answering: Answering) -> SynthesisOutcome
         query=query.id,
         outcome="answered" if made.citations else "abstained",
         passages=len(results),
+        left_out=left_out,
         answer=made.answer,
         cited=tuple(cited_numbers(made.answer, len(results))),
         verdict=verdict,

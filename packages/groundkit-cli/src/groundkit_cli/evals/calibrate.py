@@ -80,12 +80,18 @@ def calibrate(
             raise ConfigurationError("--verdicts asks no model, so it takes no --chat or --redact")
         run = read_artifact(verdicts, VerdictRun)
     else:
-        model_chat, _ = chat.chat_for(
-            load_settings(), flags, script, redact, redact_name, redact_pattern, detect_names
+        stored = load_settings()
+        model_chat, config = chat.chat_for(
+            stored, flags, script, redact, redact_name, redact_pattern, detect_names
         )
+        settings = chat.lasting(config, redact_name, redact_pattern, detect_names, stored.redaction)
         journal = results / ".calibration.jsonl"
         with progress_bar() as progress:
-            run = result_of(judge_labels(labels, preregistered, model_chat, journal, progress))
+            run = result_of(
+                judge_labels(
+                    labels, preregistered, model_chat, journal, progress, settings=settings
+                )
+            )
         write_artifact(results / VERDICTS, run)
         journal.unlink(missing_ok=True)
     report = measured(labels, preregistered, run)

@@ -1,5 +1,6 @@
 """`grk eval`: how well the stages of retrieval do on a labelled set."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,7 +96,8 @@ def evaluate(
         _refuse(given, f"before {context.invoked_subcommand}")
         return
     if compare is not None:
-        _refuse(given - {"compare"}, "with --compare")
+        others = {name: option for name, option in given.items() if name != "compare"}
+        _refuse(others, "with --compare")
         show_compared(*compare)
         return
     _check(given, dense=dense, synthesis=synthesis)
@@ -124,7 +126,13 @@ def evaluate(
             redact_pattern,
             detect_names,
         )
-        answers = Answers(model_chat, judge, top_k or 5, config.max_output_tokens)
+        answers = Answers(
+            model_chat,
+            judge,
+            top_k or 5,
+            config.max_output_tokens,
+            chat.lasting(config, redact_name, redact_pattern, detect_names, settings.redaction),
+        )
     flags = embed.given(
         embed_provider,
         embed_model,
@@ -155,47 +163,35 @@ def evaluate(
         emit_json(report)
 
 
-def _given(context: typer.Context) -> set[str]:
-    """The options that stand on the command line."""
-    sources = {name: context.get_parameter_source(name) for name in context.params}
-    return {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
+def _given(context: typer.Context) -> dict[str, str]:
+    """The options that stand on the command line, by the names of their parameters."""
+    options = {each.name: max(each.opts, key=len) for each in context.command.params if each.name}
+    sources = {name: context.get_parameter_source(name) for name in options}
+    return {
+        name: options[name]
+        for name, source in sources.items()
+        if source and source.name == "COMMANDLINE"
+    }
 
 
-def _refuse(given: set[str], where: str) -> None:
+def _refuse(given: Mapping[str, str], where: str) -> None:
     from groundkit_core.errors import ConfigurationError
 
     if given:
-        raise ConfigurationError(f"{_option(min(given))} has no use {where}")
+        raise ConfigurationError(f"{min(given.values())} has no use {where}")
 
 
-_CHAT = (
-    "provider",
-    "model",
-    "base_url",
-    "script",
-    "api_key_env",
-    "allow_private",
-    "temperature",
-    "no_temperature",
-    "max_output_tokens",
-    "timeout",
-    "token_limit_param",
-)
-_ANSWERS = {*_CHAT, "top_k", "redact", "redact_name", "redact_pattern", "detect_names", "judge"}
-
-
-def _check(given: set[str], *, dense: bool, synthesis: bool) -> None:
+def _check(given: Mapping[str, str], *, dense: bool, synthesis: bool) -> None:
     """Refuse an option whose path the run does not take."""
+
+    def starting(*heads: str) -> dict[str, str]:
+        return {name: option for name, option in given.items() if option.startswith(heads)}
+
     if not synthesis:
-        _refuse(given & _ANSWERS, "without --synthesis")
+        answers = ("--chat-", "--redact", "--detect-names", "--judge", "--top-k")
+        _refuse(starting(*answers), "without --synthesis")
     if not dense:
-        embedding = {name for name in given if name.startswith("embed_")}
-        _refuse(embedding | given & {"min_similarity"}, "without --dense")
-
-
-def _option(name: str) -> str:
-    """An option as it is written."""
-    return f"--{'chat-' if name in _CHAT else ''}{name.replace('_', '-')}"
+        _refuse(starting("--embed-", "--min-similarity"), "without --dense")
 
 
 def _config(
@@ -221,6 +217,8 @@ def show_compared(first: Path, second: Path) -> None:
 
     before, after = (read_artifact(path, EvalReport) for path in (first, second))
     rows = compare(before, after)
+    for warning in dict.fromkeys((*before.warnings, *after.warnings)):
+        note(f"warning: {warning}")
     show_comparison(rows, settings_changed(before, after))
     if not any(row.difference.is_clear for row in rows):
         note("no metric differs clearly")

@@ -46,6 +46,7 @@ class Answers:
     judge: bool
     top_k: int
     reply_tokens: int
+    settings: str = ""
 
 
 def measure(asked: Measured, answers: Answers | None, *, quiet: bool) -> EvalReport:
@@ -66,13 +67,18 @@ def measure(asked: Measured, answers: Answers | None, *, quiet: bool) -> EvalRep
             if answers.chat.provider in STRUCTURAL:
                 warnings = (*warnings, STRUCTURAL[answers.chat.provider])
             report = report.model_copy(update={"synthesis": made, "warnings": warnings})
-            echo = result_of(run_echo(answers.chat, journals[1], progress=progress))
+            planted = run_echo(
+                answers.chat, journals[1], settings=answers.settings, progress=progress
+            )
+            echo = result_of(planted)
     if echo is not None:
         write_artifact(results / ECHO, echo)
     write_artifact(results / LATEST, report)
     for journal in journals if answers else ():
         journal.unlink(missing_ok=True)
     page = _write_page(results / PAGE, report)
+    for warning in report.warnings:
+        note(f"warning: {warning}")
     if not quiet:
         show_report(report)
         if echo is not None:
@@ -88,6 +94,7 @@ def _index(asked: Measured, dataset: Dataset) -> Collection:
     identity = identity_of(asked.embedder).model_dump_json() if asked.embedder else ""
     key = hash_of(
         [
+            str(asked.folder.resolve()),
             dataset.corpus_hash,
             config.chunking.identity,
             Analyzer(config.language).identity,
@@ -95,7 +102,7 @@ def _index(asked: Measured, dataset: Dataset) -> Collection:
         ]
     )
     path = asked.results / "index" / key[:16]
-    return Collection.open(path, embedder=asked.embedder)
+    return Collection.open(path, embedder=asked.embedder, reader=dataset)
 
 
 def _answering(
@@ -110,6 +117,7 @@ def _answering(
         top_k=answers.top_k,
         judge=answers.judge,
         reply_tokens=answers.reply_tokens,
+        settings=answers.settings,
     )
 
 

@@ -22,8 +22,6 @@ def show_report(report: "EvalReport") -> None:
     """Means by stage, differences with their intervals, and what a model made of it."""
     from groundkit_evals.summary import headline, metrics_of
 
-    for warning in report.warnings:
-        note(f"warning: {warning}")
     data = report.dataset
     emit(
         f"{in_line(data.name)}: {data.documents} documents, {data.passages} passages, "
@@ -123,7 +121,7 @@ def show_comparison(rows: Sequence["Compared"], changed: Sequence[str]) -> None:
         [
             (
                 row.stage,
-                row.metric,
+                in_line(row.metric),
                 f"{row.first:.3f}",
                 f"{row.second:.3f}",
                 *_figures(row.difference),
