@@ -19,7 +19,7 @@ FAILURES: dict[str, Case] = {
     "too many results": (("-k", "101"), (), 2, "RetrievalError"),
     "no such collection": (("--collection", "no"), (), 3, "CollectionNotFoundError"),
     "the script ends": ((), (), 4, "ChatError"),
-    "reasoning without an answer": ((), (f"<think>{CANARY}</think>",), 4, "ChatError"),
+    "reasoning without an answer": ((), (f"<think>{CANARY}</think>",), 4, "ChatReplyError"),
     "a rewrite too long": (("--rewrite",), (CANARY * 400,), 5, "QueryRewriteError"),
     "a number out of range": ((), (f"{CANARY} [3].",), 5, "SynthesisError"),
     "no verdict": (("--judge",), ("It stops [1].", CANARY), 5, "JudgeError"),
