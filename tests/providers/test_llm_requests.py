@@ -3,7 +3,11 @@
 from collections.abc import Callable
 
 import pytest
-from groundkit_core.errors import ChatError, ChatProviderNotConfiguredError, ConfigurationError
+from groundkit_core.errors import (
+    ChatProviderNotConfiguredError,
+    ChatReplyError,
+    ConfigurationError,
+)
 from groundkit_providers.budget import estimate_tokens
 from groundkit_providers.llm import OllamaChat, OpenAICompatChat
 
@@ -160,7 +164,7 @@ def test_a_prompt_that_fills_the_context_is_an_error(missing: int, whole: bool) 
             assert ask(chat) == ANSWER
         else:
             error = failure(chat)
-            assert type(error) is ChatError
+            assert type(error) is ChatReplyError
             assert "4096" in str(error)
 
 
