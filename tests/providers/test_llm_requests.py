@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from groundkit_core.errors import (
+    ChatError,
     ChatProviderNotConfiguredError,
     ChatReplyError,
     ConfigurationError,
