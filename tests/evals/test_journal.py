@@ -61,15 +61,6 @@ def test_another_header_begins_anew(tmp_path: Path, header: dict[str, object]) -
     assert opened(path).done == {}
 
 
-def test_a_run_that_is_finished_leaves_nothing(tmp_path: Path) -> None:
-    path = written(tmp_path / "run")
-    journal = opened(path)
-    journal.remove()
-    assert not path.exists()
-    journal.remove()
-    assert opened(path).done == {}
-
-
 def test_what_was_cut_off_anywhere_is_dropped_and_the_rest_goes_on(tmp_path: Path) -> None:
     path = written(tmp_path / "run")
     whole = path.read_bytes()

@@ -35,10 +35,6 @@ class Journal(Generic[T]):
         self._append(json.dumps([key, part.model_dump_json()]))
         self.done[key] = part
 
-    def remove(self) -> None:
-        """Forget the run, once its result is written."""
-        self._path.unlink(missing_ok=True)
-
     def _read(self) -> dict[str, T]:
         with self._translated():
             self._path.parent.mkdir(parents=True, exist_ok=True)
