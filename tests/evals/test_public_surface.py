@@ -105,6 +105,7 @@ SURFACE = {
         "gains_of",
         "held",
         "mean",
+        "scored",
         "scores",
     ],
     "groundkit_evals.summary": [

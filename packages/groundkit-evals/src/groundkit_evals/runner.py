@@ -25,7 +25,7 @@ from groundkit_evals.schema import (
     Stage,
     StageResult,
 )
-from groundkit_evals.scoring import held, scores
+from groundkit_evals.scoring import held, scored
 
 __all__ = ["STRUCTURAL", "Progress", "run", "search_at"]
 
@@ -188,7 +188,7 @@ def _result(query: QueryRecord, answer: Answer) -> QueryResult:
             for result, units in zip(results[:SHOWN], brought, strict=False)
         ),
         ranks={unit: rank for rank, unit in enumerate(ranked, start=1) if unit in wanted},
-        metrics=scores(query, places),
+        metrics=scored(query, places, brought),
     )
 
 

@@ -18,7 +18,7 @@ from groundkit_evals.metrics import (
 from groundkit_evals.metrics.spans import Span, covered
 from groundkit_evals.schema import QueryRecord
 
-__all__ = ["Places", "Scores", "evaluate", "gains_of", "held", "mean", "scores"]
+__all__ = ["Places", "Scores", "evaluate", "gains_of", "held", "mean", "scored", "scores"]
 
 Places = Sequence[Span]
 """Where one passage stands: usually a single place, more if equal text stands elsewhere."""
@@ -50,10 +50,17 @@ def scores(query: QueryRecord, passages: Sequence[Places]) -> dict[str, float]:
     Ranks count documents, by their best passage, or with spans as gold, the spans that passages
     hold.
     """
+    return scored(query, passages, held(query, passages))
+
+
+def scored(
+    query: QueryRecord, passages: Sequence[Places], brought: Sequence[Sequence[str]]
+) -> dict[str, float]:
+    """`scores`, where what each passage brings (`held`) is at hand."""
     if not query.expected:
         return {"abstention": abstention(len(passages))}
     gains = gains_of(query)
-    ranked = [unit for units in held(query, passages) for unit in units]
+    ranked = [unit for units in brought for unit in units]
     values = {
         "ndcg@10": ndcg(ranked, gains, 10),
         "mrr": reciprocal_rank(ranked, gains),
