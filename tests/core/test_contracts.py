@@ -10,6 +10,7 @@ from groundkit_core.contracts import (
     Document,
     FileOutcome,
     IngestReport,
+    MetadataKey,
     RetrievalResult,
     SearchResponse,
     Span,
@@ -33,7 +34,13 @@ CITATION = Citation(
 )
 EXAMPLES: list[Contract] = [
     Span(start=3, end=9),
-    Document.from_text("row/1", "go on.", title="T", media_type="text/markdown"),
+    Document.from_text(
+        "row/1",
+        "go on.",
+        title="T",
+        media_type="text/markdown",
+        metadata={"year": 2020, "size": 2.0, "tags": ["a", 1, True]},
+    ),
     Chunk(id="c", document_id="d", ordinal=0, start=3, end=9, content="go on.", lines=(1, 1)),
     CITATION,
     Verification(status="drifted", reason="r", places=(Span(start=0, end=6),)),
@@ -42,11 +49,14 @@ EXAMPLES: list[Contract] = [
         rank=1,
         score=1.5,
         content="go on.",
+        metadata={"year": 2020, "size": 2.0, "tags": ("a", 1, True)},
         citation=CITATION,
         copies=(CITATION,),
+        similar=(CITATION,),
         components={"dense": Component(rank=2, score=0.5)},
     ),
     SearchResponse(query="q", mode="bm25", top_k=10, collection="default", generation=1),
+    MetadataKey(documents=2, kinds=("number", "text")),
     CollectionInfo(
         name="default",
         path=".groundkit/default",
@@ -60,6 +70,8 @@ EXAMPLES: list[Contract] = [
         analysis="terms@1:english:snowball3",
         chunking=ChunkingConfig(size=20),
         roots={"root": "../root"},
+        metadata={"year": MetadataKey(documents=2, kinds=("number",))},
+        given={"root/sub": {"tags": ("a", 1)}},
     ),
     FileOutcome(source="root/a.md", status="refused", reason="r", warnings=("w",)),
     IngestReport(collection="default", generation=1),
@@ -138,6 +150,7 @@ def test_a_document_from_text_is_identified_by_its_source() -> None:
         "source_class": "text",
         "extractor": "given@1",
         "encoding": None,
+        "metadata": {},
     }
     assert Document.from_text("row/1", "other").id == document.id
 

@@ -8,6 +8,7 @@ TREE = {
     "ConfigurationError": "GroundkitError",
     "RetrievalError": "GroundkitError",
     "IngestError": "GroundkitError",
+    "MetadataError": "IngestError",
     "SourceError": "GroundkitError",
     "RefusedError": "SourceError",
     "CollectionError": "GroundkitError",

@@ -26,7 +26,7 @@ def test_every_file_is_cut_into_slices_that_cover_it(folder: str, least: int) ->
         if not path.is_file():
             continue
         try:
-            document, _ = load_document(str(path), path.read_bytes())
+            document = load_document(str(path), path.read_bytes()).document
         except RefusedError:
             continue
         blocks = media_format(document.media_type).blocks(document.text)

@@ -7,8 +7,9 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
-from groundkit_core import Collection
+from groundkit_core import Collection, Document
 from groundkit_core.failpoints import set_hook
+from groundkit_core.retrieval.filters import Condition
 
 WORDS = [f"word{number}" for number in range(300)]
 OLD = 1_600_000_000
@@ -29,13 +30,17 @@ def write(folder: Path, name: str, seed: int) -> None:
     os.utime(path, (OLD + seed, OLD + seed))
 
 
+def metadata(document: Document) -> dict[str, object]:
+    return {"length": len(document.text), "first": document.text.split()[:2]}
+
+
 def build(base: Path) -> None:
     """Seven commits, so that the next one merges."""
     folder = base / "docs"
     for batch in range(7):
         for number in range(4):
             write(folder, f"b{batch}/n{number}.txt", seed=batch * 10 + number)
-        collection(base).ingest([folder], lock_timeout=5)
+        collection(base).ingest([folder], metadata=metadata, lock_timeout=5)
 
 
 def collection(base: Path) -> Collection:
@@ -56,17 +61,17 @@ def mutate(base: Path, seed: int) -> None:
 
 def ingest(base: Path, seed: int) -> None:
     mutate(base, seed)
-    collection(base).ingest([base / "docs"])
+    collection(base).ingest([base / "docs"], metadata=metadata)
 
 
 def ingest_only(base: Path, _: int) -> None:
-    collection(base).ingest([base / "docs"])
+    collection(base).ingest([base / "docs"], metadata=metadata)
 
 
 def touch(base: Path, seed: int) -> None:
     for path in (base / "docs").rglob("*.txt"):
         os.utime(path, (OLD + 9000 + seed, OLD + 9000 + seed))
-    collection(base).ingest([base / "docs"])
+    collection(base).ingest([base / "docs"], metadata=metadata)
 
 
 def compact(base: Path, _: int) -> None:
@@ -127,7 +132,7 @@ def assert_whole(
 def assert_healed(base: Path, scratch: Path) -> None:
     """The next run completes; all verifies; nothing is left over; it equals a new collection."""
     with collection(base) as opened:
-        opened.ingest([base / "docs"], allow_removal=True)
+        opened.ingest([base / "docs"], metadata=metadata, allow_removal=True)
         assert opened.check() == []
         for passages in opened.passages():
             assert {v.status for v in opened.verify_all(passages)} <= {"verified"}
@@ -135,11 +140,15 @@ def assert_healed(base: Path, scratch: Path) -> None:
         assert len(segments) == opened.info().segments
         shutil.rmtree(scratch, ignore_errors=True)
         with Collection.open(scratch / "default") as rebuilt:
-            rebuilt.ingest([base / "docs"])
+            rebuilt.ingest([base / "docs"], metadata=metadata)
             for query in ("word1 word2 word3", "word7", "word250 word9"):
                 assert scores(opened, query) == scores(rebuilt, query)
 
 
 def scores(opened: Collection, query: str) -> list[tuple[float, str]]:
-    results = opened.search(query, top_k=50).results
-    return [(result.score, result.citation.chunk_id) for result in results]
+    """Score and id of the best passages, of all documents and of the long ones."""
+    return [
+        (result.score, result.citation.chunk_id)
+        for filters in (None, Condition(key="length", at_least=600))
+        for result in opened.search(query, top_k=50, filters=filters).results
+    ]

@@ -8,89 +8,52 @@ from itertools import pairwise
 from math import log
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import bm25s
 import numpy as np
 import pytest
 from groundkit_core import ChunkingConfig, Collection
+from groundkit_core.errors import CollectionCorruptError
 from groundkit_core.index.bm25 import Statistics, search, statistics
 from groundkit_core.index.bm25s_bridge import stop_words
-from groundkit_core.index.lexical import LexicalSegment
-from groundkit_core.index.segment_file import Array
-from groundkit_core.terms import Analyzer, term_hash
+from groundkit_core.index.lexical import LexicalIndex
+from groundkit_core.terms import Analyzer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.core.index.postings import COSTS, K1, VOCABULARY, B, Entry, Query, costs, scan, segment
 from tests.core.index.support import documents
 
-K1, B = 1.5, 0.75
 
-Query = Mapping[int, float]
-"""Weights by the term's number in the vocabulary."""
-
-
-class Entry(NamedTuple):
-    """A chunk: frequency of each term, its length, a number for its id, and whether it is live."""
-
-    tf: tuple[int, ...]
-    length: int
-    id: int
-    alive: bool
+def kernel(
+    segments: Sequence[Sequence[Entry]],
+    query: Query,
+    k: int,
+    allowed: Sequence[bool] | None = None,
+) -> list[tuple[float, int]]:
+    return asked(opened(segments), segments, query, k, allowed)
 
 
-def segment(name: str, chunks: Sequence[Entry], vocabulary: Sequence[int]) -> LexicalSegment:
-    order = sorted(range(len(vocabulary)), key=lambda term: vocabulary[term])
-    postings = [
-        (term, at, chunk.tf[term])
-        for term in order
-        for at, chunk in enumerate(chunks)
-        if chunk.tf[term]
-    ]
-    held = Counter(term for term, _, _ in postings)
-    terms = [term for term in order if held[term]]
-    arrays: dict[str, Array] = {
-        "terms": np.array([vocabulary[term] for term in terms], np.uint64),
-        "offsets": np.array([0, *np.cumsum([held[term] for term in terms])], np.uint64),
-        "ordinals": np.array([at for _, at, _ in postings], np.uint32),
-        "frequencies": np.array([tf for _, _, tf in postings], np.uint8),
-        "lengths": np.array([chunk.length for chunk in chunks], np.uint32),
-        "seq": np.array([chunk.id for chunk in chunks], np.uint64),
-        "id": np.array([chunk.id for chunk in chunks], np.uint64),
-        "content": np.array([chunk.id for chunk in chunks], np.uint64),
-    }
-    dead = [at for at, chunk in enumerate(chunks) if not chunk.alive]
-    return LexicalSegment(name, arrays, np.array(dead, np.uint32))
+def opened(segments: Sequence[Sequence[Entry]]) -> LexicalIndex:
+    return LexicalIndex([segment(f"s{at}", chunks) for at, chunks in enumerate(segments)])
 
 
-def scan(chunks: Sequence[Entry], query: Query, k: int) -> list[tuple[float, int]]:
-    """The best k by scoring every live chunk, terms added from the heaviest to the lightest."""
-    live = [chunk for chunk in chunks if chunk.alive]
-    average = sum(chunk.length for chunk in live) / len(live) if live else 0.0
-    weights = []
-    for term, weight in query.items():
-        df = sum(chunk.tf[term] > 0 for chunk in live)
-        weights.append((weight * log(1 + (len(live) - df + 0.5) / (df + 0.5)), term))
-    scores = []
-    for chunk in live:
-        total = 0.0
-        for weight, term in sorted(weights, key=lambda pair: (-pair[0], VOCABULARY[pair[1]])):
-            norm = chunk.length * (K1 * B / average) + K1 * (1 - B)
-            total += weight * (chunk.tf[term] / (chunk.tf[term] + norm)) if chunk.tf[term] else 0.0
-        if total > 0:
-            scores.append((total, chunk.id))
-    return sorted(scores, key=lambda hit: (-hit[0], hit[1]))[:k]
-
-
-def kernel(segments: Sequence[Sequence[Entry]], query: Query, k: int) -> list[tuple[float, int]]:
-    opened = [segment(f"s{at}", chunks, VOCABULARY) for at, chunks in enumerate(segments)]
+def asked(
+    index: LexicalIndex,
+    segments: Sequence[Sequence[Entry]],
+    query: Query,
+    k: int,
+    allowed: Sequence[bool] | None = None,
+) -> list[tuple[float, int]]:
     live = [chunk for chunks in segments for chunk in chunks if chunk.alive]
     weights = {VOCABULARY[term]: weight for term, weight in query.items()}
-    stats = statistics(opened, len(live), sum(chunk.length for chunk in live), weights)
-    return [(hit.score, hit.key) for hit in search(opened, weights, stats, k)]
+    stats = statistics(index, len(live), sum(chunk.length for chunk in live), weights)
+    mask = None if allowed is None else np.array(allowed) & alive(segments)
+    return [(hit.score, hit.key) for hit in search(index, weights, stats, k, mask)]
 
 
-VOCABULARY = [term_hash(f"term {n}") for n in range(7)]
+def alive(segments: Sequence[Sequence[Entry]]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.array([chunk.alive for chunks in segments for chunk in chunks])
 
 
 @st.composite
@@ -114,14 +77,22 @@ queries = st.dictionaries(
 )
 
 
-@settings(max_examples=250, deadline=None)
-@given(postings(), queries, st.integers(1, 40))
+@settings(max_examples=300, deadline=None)
+@given(postings(), queries, st.integers(1, 20), st.sampled_from(COSTS), st.data())
 def test_the_best_k_are_those_of_a_full_scan(
-    segments: list[list[Entry]], query: Query, k: int
+    segments: list[list[Entry]],
+    query: Query,
+    k: int,
+    its: Mapping[str, int],
+    data: st.DataObject,
 ) -> None:
     chunks = [chunk for held in segments for chunk in held]
+    masks = st.lists(st.booleans(), min_size=len(chunks), max_size=len(chunks))
+    allowed = data.draw(st.none() | masks)
+    with costs(its):
+        found = kernel(segments, query, k, allowed)
 
-    assert kernel(segments, query, k) == scan(chunks, query, k)
+    assert found == scan(chunks, query, k, allowed)
 
 
 @settings(max_examples=80, deadline=None)
@@ -134,7 +105,7 @@ def test_segments_score_as_one(segments: list[list[Entry]], query: Query) -> Non
 
 
 @pytest.mark.parametrize("k", [1, 3, 10, 100])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_pruning_loses_nothing_on_skewed_postings(seed: int, k: int) -> None:
     chance = random.Random(seed)
     rates = (0.9, 0.5, 0.2, 0.05, 0.02, 0.01, 0.004)
@@ -145,10 +116,14 @@ def test_pruning_loses_nothing_on_skewed_postings(seed: int, k: int) -> None:
         chunks.append(Entry(tf, length, id_, chance.random() < 0.9))
     cuts = [0, *sorted(chance.sample(range(1, 1500), chance.randrange(6))), 1500]
     segments = [chunks[a:b] for a, b in pairwise(cuts)]
+    index = opened(segments)
     for _ in range(6):
         query = Counter(chance.choices(range(len(VOCABULARY)), k=chance.randrange(1, 8)))
+        allowed = [chance.random() < 0.3 for _ in chunks] if chance.random() < 0.5 else None
+        with costs(COSTS[seed]):
+            found = asked(index, segments, query, k, allowed)
 
-        assert kernel(segments, query, k) == scan(chunks, query, k)
+        assert found == scan(chunks, query, k, allowed)
 
 
 def test_a_score_is_the_lucene_formula() -> None:
@@ -182,8 +157,23 @@ def test_a_term_that_every_chunk_holds_still_scores_above_zero() -> None:
 def test_a_term_that_no_chunk_holds_finds_nothing() -> None:
     empty = Statistics(0, 0, {VOCABULARY[0]: 0})
 
-    assert search([], {VOCABULARY[0]: 1}, empty, 10) == []
+    assert search(LexicalIndex([]), {VOCABULARY[0]: 1}, empty, 10) == []
     assert kernel([[Entry((1, 0, 0, 0, 0, 0, 0), 1, 0, False)]], {0: 1}, 10) == []
+
+
+def test_a_search_that_failed_leaves_nothing_to_the_next() -> None:
+    sound = [Entry((1, 1, 0, 0, 0, 0, 0), 2, id_, True) for id_ in range(3)]
+    broken = segment("x.lex", [Entry((1, 0, 1, 0, 0, 0, 0), 2, 9, True)])
+    broken.ordinals = np.array([1, 1], np.uint32)
+    index = LexicalIndex([segment("s", sound), broken])
+    both, lone = ({VOCABULARY[term]: 1.0 for term in terms} for terms in ((0, 1), (1,)))
+    before = search(index, lone, statistics(index, 4, 8, lone), 10)
+    # The heavier term is scored before the damage to the other is met.
+    with costs({"_AT_ONCE": 3}), pytest.raises(CollectionCorruptError, match=r"x\.lex"):
+        search(index, both, statistics(index, 4, 8, both), 10)
+
+    assert search(index, lone, statistics(index, 4, 8, lone), 10) == before
+    assert [hit.key for hit in before] == [0, 1, 2]
 
 
 WORDS = [

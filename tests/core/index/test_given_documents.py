@@ -82,7 +82,9 @@ def test_two_sources_with_one_id_are_two_documents_or_an_error(collection: Colle
 def test_lone_surrogates_are_refused_before_any_work(field: str, collection: Collection) -> None:
     fields = {"source": "a", "text": "pump", "title": "Title"} | {field: "x \ud800 y"}
     with pytest.raises(GroundkitError, match="surrogate"):
-        collection.add([Document.from_text(**fields)])
+        collection.add(
+            [Document.from_text(fields["source"], fields["text"], title=fields["title"])]
+        )
 
 
 @pytest.mark.parametrize("old", [None, "None", "One"], ids=["none", "None", "One"])

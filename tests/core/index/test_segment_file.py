@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 from groundkit_core.errors import CollectionCorruptError
-from groundkit_core.index.lexical import LexicalSegment
+from groundkit_core.index import bm25
+from groundkit_core.index.lexical import LexicalIndex, LexicalSegment
 from groundkit_core.index.segment_file import (
     Array,
     SegmentFile,
@@ -154,18 +155,18 @@ def lexical(**changed: object) -> LexicalSegment:
         "seq": np.array([1, 2], np.uint64),
         "id": np.array([5, 6], np.uint64),
         "content": np.array([7, 8], np.uint64),
+        "doc": np.array([1, 1], np.uint32),
+        "embed": np.array([9, 10], np.uint64),
     }
     dead = np.array(changed.pop("dead", []), np.uint32)
     arrays |= {name: np.array(value, arrays[name].dtype) for name, value in changed.items()}
     return LexicalSegment("x.lex", arrays, dead)
 
 
-def test_postings_of_a_term() -> None:
-    ordinals, frequencies = lexical().postings(term_hash("pump"))
-
-    assert (ordinals.tolist(), frequencies.tolist()) == ([0, 1], [2, 1])
-    assert [part.tolist() for part in lexical().postings(term_hash("valve"))] == [[], []]
-    assert [part.tolist() for part in lexical(dead=[0]).postings(term_hash("pump"))] == [[1], [1]]
+def pumps(segment: LexicalSegment) -> list[bm25.Hit]:
+    """What a search for `pump` finds."""
+    index, query = LexicalIndex([segment]), {term_hash("pump"): 1.0}
+    return bm25.search(index, query, bm25.statistics(index, 2, 3, query), 10)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ def test_postings_of_a_term() -> None:
 )
 def test_a_posting_beyond_the_segment_is_corrupt(changed: dict[str, object]) -> None:
     with pytest.raises(CollectionCorruptError, match=r"x\.lex"):
-        lexical(**changed).postings(term_hash("pump"))
+        pumps(lexical(**changed))
 
 
 def test_a_dead_chunk_beyond_the_segment_is_corrupt() -> None:

@@ -39,9 +39,9 @@ def test_a_folder_is_a_source_error(tmp_path: Path) -> None:
 
 
 def test_a_document_records_how_it_was_read() -> None:
-    document, warnings = load_document("root/a.md", b"\xef\xbb\xbf# A\r\n")
-    assert warnings == []
-    assert document.model_dump() == {
+    loaded = load_document("root/a.md", b"\xef\xbb\xbf# A\r\n")
+    assert (loaded.warnings, loaded.partial) == ((), None)
+    assert loaded.document.model_dump() == {
         "id": document_id("root/a.md"),
         "source": "root/a.md",
         "text": "# A\r\n",
@@ -50,9 +50,29 @@ def test_a_document_records_how_it_was_read() -> None:
         "source_class": "text",
         "extractor": "markdown@1",
         "encoding": "utf-8-sig",
+        "metadata": {},
     }
 
 
 def test_a_guessed_encoding_and_an_empty_text_are_warnings() -> None:
-    assert load_document("root/a.txt", b"Caf\xe9 costs 5 \x80")[1] == ["encoding guessed: cp1252"]
-    assert load_document("root/a.txt", b" \n")[1] == ["it holds no text"]
+    guessed = load_document("root/a.txt", b"Caf\xe9 costs 5 \x80")
+    assert guessed.warnings == ("encoding guessed: cp1252",)
+    assert load_document("root/a.txt", b" \n").warnings == ("it holds no text",)
+
+
+def test_front_matter_is_metadata_and_a_title_of_its_document() -> None:
+    loaded = load_document("root/a.md", b"---\ntitle: T\nyear: 2020\n---\n# A\n")
+    assert (loaded.document.title, loaded.partial) == ("T", None)
+    assert loaded.document.metadata == {"title": "T", "year": 2020}
+    assert loaded.document.text == "---\ntitle: T\nyear: 2020\n---\n# A\n"
+
+
+def test_front_matter_that_cannot_be_read_makes_a_document_partial() -> None:
+    loaded = load_document("root/a.md", b"---\nyear: [2020\n---\n# A\n")
+    assert (loaded.document.metadata, loaded.document.title) == ({}, None)
+    assert str(loaded.partial).startswith("front matter: ")
+
+
+def test_only_markdown_has_front_matter() -> None:
+    loaded = load_document("root/a.txt", b"---\nyear: 2020\n---\n# A\n")
+    assert (loaded.document.metadata, loaded.partial) == ({}, None)

@@ -45,8 +45,10 @@ def test_a_response_says_all_there_is_to_say(tmp_path: Path) -> None:
         "rank": 1,
         "content": content,
         "title": "Manual",
+        "metadata": {},
         "verification": None,
         "copies": (),
+        "similar": (),
         "components": {},
         "citation": {
             "document_id": document,

@@ -11,10 +11,13 @@ from groundkit_cli.output import emit, emit_json, in_line, note, printable, repo
 from groundkit_cli.search import place
 from groundkit_cli.settings import load_settings, open_collection
 from groundkit_cli.steps import Steps, TimedChat
+from groundkit_cli.where import NearDuplicates, PerDocument, Where, diversity, parse_where
 
 if TYPE_CHECKING:
     from groundkit_core.contracts import RetrievalResult, SearchMode, SearchResponse
     from groundkit_core.index.collection import Collection
+    from groundkit_core.retrieval.diversity import Diversity
+    from groundkit_core.retrieval.filters import Filter
     from groundkit_providers.answer import AnswerReport, SearchCallable
     from groundkit_providers.judge import FaithfulnessVerdict
     from groundkit_providers.protocols import ChatProtocol
@@ -29,6 +32,9 @@ def answer(
         int | None,
         typer.Option("--top-k", "-k", help="Number of passages, 1 to 100. [default: 10]"),
     ] = None,
+    where: Where = None,
+    per_document: PerDocument = None,
+    near_duplicates: NearDuplicates = None,
     mode: embed.Mode = None,
     min_similarity: embed.MinSimilarity = None,
     embed_provider: embed.Provider = None,
@@ -80,6 +86,7 @@ def answer(
 
     query = " ".join(words)
     check_query(query)
+    filters, varied = parse_where(where), diversity(per_document, near_duplicates)
     if dry_run and (rewrite or judge):
         flag = "--rewrite" if rewrite else "--judge"
         raise ConfigurationError(f"--dry-run cannot know the second prompt that {flag} makes")
@@ -127,7 +134,7 @@ def answer(
     )
     steps = Steps()
     room = context_tokens - _fixed_tokens(query, config.max_output_tokens)
-    search = _search(found, steps, room, searched, min_similarity)
+    search = _search(found, steps, room, searched, min_similarity, filters, varied)
     if dry_run:
         _dry_run(model_chat, search, query, top_k, json)
     else:
@@ -176,6 +183,8 @@ def _search(
     tokens: int,
     searched: "SearchMode",
     min_similarity: float | None,
+    filters: "Filter | None",
+    varied: "Diversity",
 ) -> "SearchCallable":
     """Search, then leave out what no longer stands and what the model has no room for."""
     from groundkit_core.retrieval.legs import Fusion
@@ -183,13 +192,13 @@ def _search(
     from groundkit_providers.budget import within_budget
 
     fusion = Fusion(min_similarity=min_similarity)
-    retriever = Retriever(collection, verify=True, fusion=fusion)
+    retriever = Retriever(collection, verify=True, fusion=fusion, diversity=varied)
 
     async def search(
         query: str, *, top_k: int | None = None, mode: "SearchMode" = searched
     ) -> "SearchResponse":
         with steps.step("search"):
-            response = await retriever.search(query, top_k=top_k, mode=mode)
+            response = await retriever.search(query, top_k=top_k, mode=mode, filters=filters)
             fitting, dropped = within_budget(response, tokens)
         if said := dropped.note(len(fitting.results)):
             note(said)

@@ -13,6 +13,7 @@ from groundkit_cli.settings import load_settings, open_collection
 
 if TYPE_CHECKING:
     from groundkit_core.index.collection import Collection
+    from groundkit_core.index.given import GivenAt
 
 app = typer.Typer(
     help="List, show, compact, re-index and delete collections.",
@@ -68,6 +69,14 @@ def show(name: CollectionArgument = None, index_dir: IndexDir = None, json: Json
         if key == "roots":
             for label, path in info.roots.items():
                 emit(f"{'root':<14}{in_line(label)} = {in_line(path)}")
+        elif key == "metadata":
+            for name, held in info.metadata.items():
+                kinds = " and ".join(held.kinds)
+                unit = "document" if held.documents == 1 else "documents"
+                emit(f"{'metadata':<14}{in_line(name)}: {kinds} in {held.documents} {unit}")
+        elif key == "given":
+            for path, metadata in info.given.items():
+                emit(f"{'given':<14}{in_line(path)}: {in_line(_said(metadata))}")
         elif key == "chunking":
             c = info.chunking
             emit(f"{key:<14}{c.strategy}, at most {c.size} {c.unit}, overlap {c.overlap}")
@@ -200,3 +209,14 @@ def _size(count: int) -> str:
             break
         size, unit = size / 1000, larger
     return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def _said(metadata: "GivenAt") -> str:
+    """`key=value` for each value, as `--meta` takes it."""
+    from json import dumps
+
+    return " ".join(
+        f"{key}={'' if each is None else dumps(each, ensure_ascii=False)}"
+        for key, value in metadata.items()
+        for each in (value if isinstance(value, tuple) else (value,))
+    )

@@ -21,6 +21,7 @@ from groundkit_cli.options import (
 )
 from groundkit_cli.output import emit, emit_json, in_line, note, reported
 from groundkit_cli.settings import load_settings, open_collection
+from groundkit_cli.where import parse_meta
 
 if TYPE_CHECKING:
     from groundkit_core.contracts import IngestReport
@@ -59,6 +60,14 @@ def ingest(
     allow_removal: Annotated[
         bool, typer.Option("--allow-removal", help="Allow removing more than half of a root.")
     ] = False,
+    meta: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--meta",
+            metavar="KEY=VALUE",
+            help="Metadata for all documents of these paths, now and later; KEY= ends it.",
+        ),
+    ] = None,
     dense: Annotated[
         bool, typer.Option("--dense", help="Give each passage a vector, for dense and hybrid.")
     ] = False,
@@ -111,6 +120,7 @@ def ingest(
             rehash=rehash,
             keep_missing=keep_missing,
             allow_removal=allow_removal,
+            metadata=parse_meta(meta) or None,
             progress=progress,
             embed_progress=embed_progress,
         )

@@ -130,7 +130,8 @@ def exit_code(error: Exception) -> int:
     """2 for usage and configuration, 4 for a provider, 5 for a rejected reply, 3 for the rest."""
     from groundkit_core import errors
 
-    if isinstance(error, errors.ConfigurationError | errors.RetrievalError):
+    usage = errors.ConfigurationError | errors.RetrievalError | errors.MetadataError
+    if isinstance(error, usage):
         return 2
     providers = errors.ChatError | errors.EmbeddingError | errors.RerankerNotConfiguredError
     if isinstance(error, providers):

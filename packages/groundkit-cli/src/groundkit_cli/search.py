@@ -9,8 +9,11 @@ from groundkit_cli.options import CollectionName, IndexDir, Json, Roots, parse_r
 from groundkit_cli.output import emit, emit_json, emphasised, in_line, note, reported
 from groundkit_cli.rerank_options import Rerank, RerankModel, reranker_for
 from groundkit_cli.settings import load_settings, open_collection
+from groundkit_cli.where import NearDuplicates, PerDocument, Where, diversity, parse_where
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from groundkit_core.contracts import Citation, RetrievalResult
 
 
@@ -28,6 +31,9 @@ def search(
     all_copies: Annotated[
         bool, typer.Option("--all-copies", help="List passages with equal text one by one.")
     ] = False,
+    where: Where = None,
+    per_document: PerDocument = None,
+    near_duplicates: NearDuplicates = None,
     mode: embed.Mode = None,
     min_similarity: embed.MinSimilarity = None,
     explain: Annotated[
@@ -52,6 +58,7 @@ def search(
     from groundkit_core.retrieval.legs import Fusion
 
     query = " ".join(words)
+    filters, varied = parse_where(where), diversity(per_document, near_duplicates)
     reranker = reranker_for(rerank, rerank_model)
     found = open_collection(index_dir, collection, parse_roots(root))
     searched = embed.searched_mode(
@@ -76,6 +83,8 @@ def search(
         verify=reranker is None,
         all_copies=all_copies,
         fusion=Fusion(min_similarity=min_similarity),
+        filters=filters,
+        diversity=varied,
     )
     if reranker is not None:
         from groundkit_core.retrieval.rerank import reranked
@@ -87,10 +96,9 @@ def search(
     spans = found.matches(query, [result.content for result in response.results])
     for result, matched in zip(response.results, spans, strict=True):
         show(result, matched, explain=explain)
-    if not response.results and searched == "bm25":
-        note("no passage holds a word of the query")
-    elif not response.results:
-        note("no passage is near enough to the query")
+    if not response.results:
+        near = "holds a word of" if searched == "bm25" else "is near enough to"
+        note(f"no passage {'that --where allows ' if filters else ''}{near} the query")
 
 
 def place(citation: "Citation", lines: tuple[int, int] | None = None) -> str:
@@ -119,11 +127,16 @@ def show(result: "RetrievalResult", spans: list[tuple[int, int]], *, explain: bo
         emit(f"   {in_line(verdict.reason)}")
     for line in emphasised(result.content, spans).split("\n"):
         emit(f"   {line}".rstrip())
-    if result.copies:
-        others = ", ".join(place(copy) for copy in result.copies[:3])
-        more = len(result.copies) - 3
-        emit(f"   also: {in_line(others)}" + (f" and {more} more" if more > 0 else ""))
+    _show_others("also", result.copies)
+    _show_others("similar", result.similar)
     emit()
+
+
+def _show_others(what: str, citations: "Sequence[Citation]") -> None:
+    if citations:
+        places = ", ".join(map(place, citations[:3]))
+        more = len(citations) - 3
+        emit(f"   {what}: {in_line(places)}" + (f" and {more} more" if more > 0 else ""))
 
 
 def _figures(score: float) -> str:

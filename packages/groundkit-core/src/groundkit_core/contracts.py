@@ -3,12 +3,14 @@
 Spans are half-open offsets in Unicode code points of the document's text.
 """
 
+from collections.abc import Mapping
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
 from groundkit_core.config import ChunkingConfig
 from groundkit_core.ids import document_id
+from groundkit_core.metadata import Metadata, Scalar, normalised
 
 __all__ = [
     "Chunk",
@@ -19,6 +21,7 @@ __all__ = [
     "Document",
     "FileOutcome",
     "IngestReport",
+    "MetadataKey",
     "RetrievalResult",
     "SearchMode",
     "SearchResponse",
@@ -60,12 +63,22 @@ class Document(Contract):
     source_class: SourceClass = "text"
     extractor: str
     encoding: str | None = None
+    metadata: Metadata = {}
 
     @classmethod
     def from_text(
-        cls, source: str, text: str, *, title: str | None = None, media_type: str = "text/plain"
+        cls,
+        source: str,
+        text: str,
+        *,
+        title: str | None = None,
+        media_type: str = "text/plain",
+        metadata: Mapping[str, object] | None = None,
     ) -> Self:
-        """A document that is no file: `source` is what the application's own reader takes."""
+        """A document that is no file: `source` is what the application's own reader takes.
+
+        `metadata` may hold dates, lists and mappings; searches can be filtered by it.
+        """
         return cls(
             id=document_id(source),
             source=source,
@@ -73,6 +86,7 @@ class Document(Contract):
             title=title,
             media_type=media_type,
             extractor="given@1",
+            metadata=normalised(metadata or {}),
         )
 
 
@@ -138,6 +152,7 @@ class Component(Contract):
 class RetrievalResult(Contract):
     """One passage found, with its score, its citation and the other places that hold its text.
 
+    `metadata` is its document's; `similar` are the near-duplicates that were left out for it.
     `components` holds its places in the rankings that were fused or reordered: `bm25`, `dense`,
     `rerank`.
     """
@@ -146,9 +161,11 @@ class RetrievalResult(Contract):
     score: float
     content: str
     title: str | None = None
+    metadata: Metadata = {}
     citation: Citation
     verification: Verification | None = None
     copies: tuple[Citation, ...] = ()
+    similar: tuple[Citation, ...] = ()
     components: dict[str, Component] = {}
 
 
@@ -164,10 +181,19 @@ class SearchResponse(Contract):
     results: tuple[RetrievalResult, ...] = ()
 
 
+class MetadataKey(Contract):
+    """Of how many documents the metadata has a key, and of what kinds its values are."""
+
+    documents: int
+    kinds: tuple[Literal["boolean", "number", "text"], ...]
+
+
 class CollectionInfo(Contract):
     """What a collection holds and how it was made; `bytes` is its size on disk.
 
-    `vector_index` says how its vectors are searched: by an exact `scan`, or along a `graph`.
+    `vector_index` says how its vectors are searched: by an exact `scan`, or along a `graph`;
+    `given` is the metadata that documents at and beneath a path are given, None where a path
+    around it gives a key that does not hold there.
     """
 
     name: str
@@ -185,6 +211,8 @@ class CollectionInfo(Contract):
     vectors: int = 0
     vector_index: Literal["scan", "graph", "scan and graph"] | None = None
     roots: dict[str, str]
+    metadata: dict[str, MetadataKey] = {}
+    given: dict[str, dict[str, Scalar | tuple[Scalar, ...] | None]] = {}
 
 
 class FileOutcome(Contract):

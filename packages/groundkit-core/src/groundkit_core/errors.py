@@ -16,6 +16,7 @@ __all__ = [
     "GroundkitError",
     "IngestError",
     "JudgeError",
+    "MetadataError",
     "QueryRewriteError",
     "RefusedError",
     "RerankerNotConfiguredError",
@@ -39,6 +40,10 @@ class RetrievalError(GroundkitError):
 
 class IngestError(GroundkitError):
     """A whole ingest run was refused; the collection is as it was."""
+
+
+class MetadataError(IngestError):
+    """A value given as metadata cannot be stored and filtered by."""
 
 
 class SourceError(GroundkitError):

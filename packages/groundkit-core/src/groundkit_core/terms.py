@@ -16,7 +16,7 @@ from groundkit_core.errors import ConfigurationError
 if TYPE_CHECKING:
     import regex
 
-__all__ = ["LANGUAGES", "Analyzer", "count_words", "term_hash", "word_spans", "words"]
+__all__ = ["LANGUAGES", "Analyzer", "count_words", "has_words", "term_hash", "word_spans", "words"]
 
 LANGUAGES = ("none", *sorted(Stemmer.algorithms()))
 """Snowball stemmers, and `none` for languages without one."""
@@ -100,6 +100,11 @@ def count_words(text: str) -> int:
     return len(_pattern(text, _CHARACTERS).findall(text))
 
 
+def has_words(text: str) -> bool:
+    """Whether there is a word in a text."""
+    return _pattern(text, _CHARACTERS).search(text) is not None
+
+
 def term_hash(term: str) -> int:
     """The 64-bit key of a term in a segment."""
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest())
@@ -149,6 +154,7 @@ class Analyzer:
         self.stop_words = frozenset(stop_words) - _QUERY_KEEPS
         self._stemmer = None if language == "none" else Stemmer.Stemmer(language)
         self.word_terms = lru_cache(1 << 17)(self._word_terms)
+        self.word_hashes = lru_cache(1 << 17)(self._word_hashes)
 
     @property
     def identity(self) -> str:
@@ -177,6 +183,10 @@ class Analyzer:
         return tuple(
             dict.fromkeys(term for form in _forms(folded) for term in self._variants(form))
         )
+
+    def _word_hashes(self, word: str) -> tuple[int, ...]:
+        """Keys of the terms of one word."""
+        return tuple(map(term_hash, self._word_terms(word)))
 
     def _word_weights(self, word: str) -> dict[str, float]:
         """Terms that ask for one word: each of its forms weighs one, shared by its spellings."""

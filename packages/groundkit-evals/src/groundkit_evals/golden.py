@@ -98,7 +98,7 @@ def load_golden(folder: Path) -> Dataset:
 
 def _text(path: Path) -> str:
     try:
-        document, _ = load_document(path.name, read_file(str(path), MAX_FILE_BYTES))
+        document = load_document(path.name, read_file(str(path), MAX_FILE_BYTES)).document
     except SourceError as error:
         raise EvalError(f"{path}: {error}") from None
     return document.text

@@ -11,6 +11,7 @@ __all__ = ["Unit", "divide", "measure", "unit_starts", "windows"]
 Unit = Literal["words", "characters"]
 Spans = Iterator[tuple[int, int]]
 
+_LONG_WORD = 12
 _LINE = re.compile(r"\r\n|\r|\n")
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡])")
 
@@ -44,6 +45,10 @@ def windows(
     text: str, start: int, end: int, size: int, overlap: int, unit: Unit
 ) -> Iterator[tuple[int, int]]:
     """Windows of `size` units, each beginning `size - overlap` after the one before."""
+    # Counting alone is several times as fast as finding where parts may begin.
+    if 0 < end - start <= size * _LONG_WORD and measure(text[start:end], unit) <= size:
+        yield start, end
+        return
     starts = unit_starts(text, start, end, unit)
     for first in range(0, len(starts), size - overlap):
         stop = first + size

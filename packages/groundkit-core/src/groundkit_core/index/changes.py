@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from groundkit_core.contracts import Chunk, Document
 from groundkit_core.ids import content_hash
-from groundkit_core.terms import count_words
+from groundkit_core.terms import has_words
 
 __all__ = ["Change", "Committed", "FileState", "Refusal", "embed_key", "indexed_text"]
 
@@ -61,7 +61,7 @@ class Committed:
 
 def embed_key(text: str) -> str:
     """What a text that is embedded goes by; the empty string for one without a word."""
-    return content_hash(text) if count_words(text) else ""
+    return content_hash(text) if has_words(text) else ""
 
 
 def indexed_text(title: str | None, headings: Sequence[str], content: str) -> str:

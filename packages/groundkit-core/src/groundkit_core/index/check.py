@@ -3,15 +3,24 @@
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from groundkit_core.errors import CollectionCorruptError, CollectionIncompatibleError
 from groundkit_core.ids import content_hash
+from groundkit_core.index.given import damaged, read_json
 from groundkit_core.index.segment_file import SegmentFile, damaged_arrays
 from groundkit_core.index.spaces import vector_findings
 from groundkit_core.index.store import SEGMENTS, Store
+from groundkit_core.metadata import Scalar, rows
 from groundkit_core.retrieval.search import citation_of
 
-__all__ = ["check", "damaged_passages", "damaged_segments", "database_findings"]
+__all__ = [
+    "check",
+    "damaged_metadata",
+    "damaged_passages",
+    "damaged_segments",
+    "database_findings",
+]
 
 
 def check(path: Path) -> Iterator[str]:
@@ -28,6 +37,8 @@ def check(path: Path) -> Iterator[str]:
             yield from damaged
             for source, id_ in damaged_passages(store):
                 yield f"passage {id_} of {source}: its text does not match its hash"
+            for source in damaged_metadata(store):
+                yield f"the metadata of {source} is damaged"
             yield from _rows(store)
             if not damaged:
                 yield from _vectors(store)
@@ -81,6 +92,33 @@ def damaged_passages(store: Store) -> Iterator[tuple[str, str]]:
             yield source, id_
 
 
+def damaged_metadata(store: Store) -> Iterator[str]:
+    """Sources of documents whose metadata cannot be read, or by which filters would go wrong."""
+    # As bytes, because damaged text need not be UTF-8.
+    found: dict[int, list[tuple[bytes, bytes, Any]]] = {}
+    for doc, key, kind, value in store.rows(
+        "SELECT doc, CAST(key AS BLOB), CAST(kind AS BLOB), "
+        "CASE typeof(value) WHEN 'text' THEN CAST(value AS BLOB) WHEN 'blob' THEN NULL "
+        "ELSE value END FROM field"
+    ):
+        found.setdefault(doc, []).append((key, kind, value))
+    for doc, source, text in store.rows("SELECT doc, source, CAST(metadata AS BLOB) FROM document"):
+        listed = found.pop(doc, [])
+        try:
+            held = rows(read_json(text.decode()))
+        except (TypeError, ValueError):
+            yield source
+            continue
+        # 1 and 1.0 are one row.
+        wanted = {(key.encode(), kind.encode(), _stored(value)) for key, kind, value in held}
+        if len(wanted) != len(listed) or wanted != set(listed):
+            yield source
+
+
+def _stored(value: Scalar) -> bytes | Scalar:
+    return value.encode() if isinstance(value, str) else value
+
+
 def _vectors(store: Store) -> Iterator[str]:
     try:
         yield from vector_findings(store)
@@ -94,6 +132,8 @@ def _rows(store: Store) -> Iterator[str]:
     for label, path in store.rows("SELECT label, path FROM root"):
         if not isinstance(label, str) or not isinstance(path, str):
             yield f"{store.path}: the root {label!a} is damaged"
+    for label, below in damaged(store):
+        yield f"{store.path}: the metadata given to {label!a} {below!a} is damaged"
     for (doc,) in store.rows("SELECT doc FROM document ORDER BY doc"):
         try:
             for row in store.fetch("doc", [doc]):
@@ -103,6 +143,9 @@ def _rows(store: Store) -> Iterator[str]:
     orphans = "SELECT count(*) FROM chunk WHERE doc NOT IN (SELECT doc FROM document)"
     if lost := store.rows(orphans)[0][0]:
         yield f"{store.path}: {lost} passages belong to no document"
+    orphans = "SELECT count(*) FROM field WHERE doc NOT IN (SELECT doc FROM document)"
+    if lost := store.rows(orphans)[0][0]:
+        yield f"{store.path}: {lost} values of metadata belong to no document"
     live = store.rows("SELECT count(*) FROM chunk")[0][0]
     listed = store.rows(
         "SELECT ifnull(sum(segment.chunks), 0) - ifnull(sum(dead.chunks), 0) "

@@ -27,14 +27,17 @@ from groundkit_core.index.roots import recorded_roots
 from groundkit_core.index.store import DATABASE, file_identity
 from groundkit_core.index.view import Reader, View
 from groundkit_core.retrieval import search as searching
+from groundkit_core.retrieval.diversity import Diversity
 from groundkit_core.retrieval.legs import Fusion
+from groundkit_core.retrieval.search import Query
 from groundkit_core.retrieval.sources import SourceReader, SourceRouter
 from groundkit_core.retrieval.verify import Cited, held_passages, resolve_all, with_verdicts
 from groundkit_core.vectors import unit_vectors
 
 if TYPE_CHECKING:
     from groundkit_core.index.backfill import Embedded, EmbedProgress
-    from groundkit_core.index.sync import Progress
+    from groundkit_core.index.sync import MetadataOf, Progress
+    from groundkit_core.retrieval.filters import Filter
 
 __all__ = ["Collection"]
 
@@ -108,33 +111,80 @@ class Collection:
         verify: bool = False,
         all_copies: bool = False,
         fusion: Fusion | None = None,
+        filters: "Filter | None" = None,
+        diversity: Diversity | None = None,
     ) -> SearchResponse:
         """The best passages for a query, best first.
 
         `verify` reads the sources again and labels each result; `all_copies` lists passages with
-        the same text one by one; `fusion` weighs words and vectors against each other.
+        the same text one by one; `fusion` weighs words and vectors against each other; `filters`
+        says which documents may be found; `diversity` keeps one of them from filling the results.
         """
-        asked = searching.Query(query, top_k, mode, all_copies, fusion=fusion or Fusion())
+        return self.search_many(
+            [query],
+            top_k=top_k,
+            mode=mode,
+            verify=verify,
+            all_copies=all_copies,
+            fusion=fusion,
+            filters=filters,
+            diversity=diversity,
+        )[0]
+
+    def search_many(
+        self,
+        queries: Iterable[str],
+        *,
+        top_k: int | None = None,
+        mode: SearchMode = "bm25",
+        verify: bool = False,
+        all_copies: bool = False,
+        fusion: Fusion | None = None,
+        filters: "Filter | None" = None,
+        diversity: Diversity | None = None,
+    ) -> list[SearchResponse]:
+        """A response for each query, all from one generation; vectors are made in one batch."""
+        if isinstance(queries, str):
+            raise RetrievalError("one query is for search; search_many takes a list of them")
+        asked = [
+            Query(
+                query,
+                top_k,
+                mode,
+                all_copies,
+                fusion=fusion or Fusion(),
+                filters=filters,
+                diversity=diversity or Diversity(),
+            )
+            for query in queries
+        ]
         if mode != "bm25":
-            asked = result_of(self.with_vector(asked, self.embedder))
+            asked = result_of(self.with_vectors(asked, self.embedder))
         return self.run(asked, verify=verify)
 
-    async def with_vector(
-        self, asked: searching.Query, embedder: EmbeddingProtocol | None
-    ) -> searching.Query:
-        """The query with its vector, after the embedder was found to be the collection's."""
+    async def with_vectors(
+        self, asked: Sequence[Query], embedder: EmbeddingProtocol | None
+    ) -> list[Query]:
+        """The queries with their vectors, after the embedder was found to be the collection's."""
+        if not asked:
+            return []
         if embedder is None:
-            raise RetrievalError(f"mode {asked.mode} needs an embedder")
+            raise RetrievalError(f"mode {asked[0].mode} needs an embedder")
         identity = identity_of(embedder)
         self._reader.run(lambda view: searching.check_space(view, identity))
-        found = await embedder.embed([asked.text], purpose="query")
-        vector = unit_vectors(found, 1, identity.dimensions, identity.model_name)
-        return replace(asked, vector=vector, identity=identity)
+        found = await embedder.embed([query.text for query in asked], purpose="query")
+        vectors = unit_vectors(found, len(asked), identity.dimensions, identity.model_name)
+        return [
+            replace(query, vector=vectors[at : at + 1], identity=identity)
+            for at, query in enumerate(asked)
+        ]
 
-    def run(self, asked: searching.Query, *, verify: bool = False) -> SearchResponse:
-        """The best passages for a checked query."""
-        response = self._reader.run(lambda view: searching.search(view, asked, self.name))
-        return self.verified(response) if verify else response
+    def run(self, asked: Sequence[Query], *, verify: bool = False) -> list[SearchResponse]:
+        """The best passages for each of some checked queries, from one generation."""
+        responses = self._reader.run(
+            lambda view: [searching.search(view, query, self.name) for query in asked]
+        )
+        return [self.verified(response) for response in responses] if verify else responses
 
     def verified(self, response: SearchResponse) -> SearchResponse:
         """The response with each result's verdict, its source read in this call."""
@@ -216,6 +266,7 @@ class Collection:
         rehash: bool = False,
         keep_missing: bool = False,
         allow_removal: bool = False,
+        metadata: "Mapping[str, object] | MetadataOf | None" = None,
         progress: "Progress | None" = None,
         embed_progress: "EmbedProgress | None" = None,
         lock_timeout: float = _LOCK_SECONDS,
@@ -225,6 +276,9 @@ class Collection:
         `chunking` and `language` (default: structure-aware, english) are fixed when the collection
         is created. `rehash` reads files whose size and times are unchanged; `keep_missing` leaves
         passages of files that are gone; `allow_removal` permits removing more than half of a root.
+        `metadata` that is a mapping is recorded for all documents at and beneath the paths, in this
+        run and later ones; None for a key ends that. A function is called with each document that
+        this run reads, and what it gives is kept until the document is read again.
         """
         from groundkit_core.index import ingest
         from groundkit_core.index.sync import SyncOptions
@@ -234,12 +288,21 @@ class Collection:
             rehash=rehash,
             keep_missing=keep_missing,
             allow_removal=allow_removal,
+            metadata_of=metadata if callable(metadata) else None,
         )
+        given = None if callable(metadata) else metadata
         settings = ingest.Settings(chunking, language, lock_timeout)
         found = [Path(path).absolute() for path in paths]
         named = {label: Path(root).absolute() for label, root in (roots or {}).items()}
         report = ingest.ingest(
-            self.path, found, named, settings, options, progress, embedder=self.embedder
+            self.path,
+            found,
+            named,
+            settings,
+            options,
+            progress,
+            embedder=self.embedder,
+            given=given,
         )
         return self._with_vectors(report, lock_timeout, embed_progress)
 

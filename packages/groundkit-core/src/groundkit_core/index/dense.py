@@ -1,6 +1,6 @@
 """Segments of vectors, each the vector of one embedded text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from groundkit_core.index.faiss_bridge import (
 )
 from groundkit_core.index.segment_file import Array, SegmentFile, damaged_arrays, open_segment
 
-__all__ = ["GRAPH_FROM", "DenseSegment", "Near", "build_arrays", "merged", "search"]
+__all__ = ["GRAPH_FROM", "DenseSegment", "Near", "Rows", "build_arrays", "merged", "search"]
 
 GRAPH_FROM = 100_000
 """Vectors from which a compacted segment gets a graph; fewer are scanned as fast."""
@@ -28,6 +28,14 @@ _NARROW = 0.2  # below this share of allowed rows a graph misses too much
 
 
 _I = TypeVar("_I", Scan, Graph)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of a segment that a search may give: how many, and which unless it is all."""
+
+    count: int
+    selector: Selector | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +101,27 @@ class DenseSegment:
         raise CollectionCorruptError(f"{self.folder / self.file.file}: {name} is damaged")
 
     @cached_property
-    def _allowed(self) -> Selector | None:
-        if not len(self.dead):
-            return None
-        if int(self.dead.max()) >= self.scan.size:
-            raise CollectionCorruptError(
-                f"{self.folder.parent}: the list of dead vectors is damaged; see grk doctor"
-            )
-        allowed = np.ones(self.scan.size, dtype=bool)
-        allowed[self.dead] = False
-        return Selector(allowed)
+    def _alive(self) -> NDArray[np.bool_]:
+        alive = np.ones(self.scan.size, dtype=bool)
+        if len(self.dead):
+            if int(self.dead.max()) >= self.scan.size:
+                raise CollectionCorruptError(
+                    f"{self.folder.parent}: the list of dead vectors is damaged; see grk doctor"
+                )
+            alive[self.dead] = False
+        return alive
+
+    @cached_property
+    def _live_rows(self) -> Rows:
+        return Rows(self.live, Selector(self._alive) if len(self.dead) else None)
+
+    def rows_of(self, embedded: NDArray[np.uint64]) -> Rows:
+        """The live rows whose keys begin as one of these, which ascend."""
+        heads = self._arrays["keys"].reshape(-1, 16)[:, :8].copy().view(">u8").ravel()
+        at = np.searchsorted(embedded, heads.astype(np.uint64))
+        found = np.append(embedded, np.uint64(0))[at] == heads
+        found &= (at < len(embedded)) & self._alive
+        return Rows(int(found.sum()), Selector(found))
 
     @property
     def live(self) -> int:
@@ -113,16 +132,18 @@ class DenseSegment:
         """The key of a row."""
         return bytes(self._arrays["keys"][16 * row : 16 * row + 16]).hex()
 
-    def search(self, query: Vectors, k: int) -> list[Near]:
-        """The nearest k live vectors, nearest first."""
-        allowed = self._allowed
-        if self.graph is None or self.live < _NARROW * self.scan.size:
-            scores, rows = self.scan.search(query, k, allowed)
+    def search(self, query: Vectors, k: int, rows: Rows | None = None) -> list[Near]:
+        """The nearest k of the live vectors, or of some of them, nearest first."""
+        rows = rows or self._live_rows
+        if not rows.count:
+            return []
+        if self.graph is None or rows.count < _NARROW * self.scan.size:
+            scores, found = self.scan.search(query, k, rows.selector)
         else:
-            rows = self.graph.candidates(query, k, allowed)
-            scores, rows = self.scan.rescored(query, rows, k)
+            found = self.graph.candidates(query, k, rows.selector)
+            scores, found = self.scan.rescored(query, found, k)
         return [
-            Near(float(score), self.key(int(row))) for score, row in zip(scores, rows, strict=True)
+            Near(float(score), self.key(int(row))) for score, row in zip(scores, found, strict=True)
         ]
 
     def keys(self) -> list[str]:
@@ -146,11 +167,16 @@ def merged(
     return keys, build_arrays(keys, vectors, graph=graph and len(keys) >= GRAPH_FROM)
 
 
-def search(segments: Sequence[DenseSegment], query: Vectors, k: int) -> list[Near]:
+def search(
+    segments: Sequence[DenseSegment],
+    query: Vectors,
+    k: int,
+    rows: Callable[[DenseSegment], Rows | None] = lambda _: None,
+) -> list[Near]:
     """The nearest k of all segments, and whatever is as near as the last of them."""
     depth = k + 8
     while True:
-        found = [near for segment in segments for near in segment.search(query, depth)]
+        found = [near for each in segments for near in each.search(query, depth, rows(each))]
         found.sort(key=lambda near: (-near.score, near.key))
         if len(found) <= k:
             return found

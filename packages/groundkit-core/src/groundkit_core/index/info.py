@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from groundkit_core.contracts import CollectionInfo
+from groundkit_core.contracts import CollectionInfo, MetadataKey
+from groundkit_core.errors import CollectionCorruptError
+from groundkit_core.index.given import Given
 from groundkit_core.index.view import View
 
 __all__ = ["describe"]
@@ -23,7 +25,7 @@ def describe(view: View, path: Path, roots: Mapping[str, Path]) -> CollectionInf
         documents=store.rows("SELECT count(*) FROM document")[0][0],
         chunks=contents.chunks,
         terms=contents.terms,
-        segments=len(contents.segments),
+        segments=len(contents.lexical.segments),
         bytes=sum(file.stat().st_size for file in path.rglob("*") if file.is_file()),
         language=contents.manifest.language,
         analysis=contents.manifest.analysis,
@@ -32,7 +34,26 @@ def describe(view: View, path: Path, roots: Mapping[str, Path]) -> CollectionInf
         vectors=store.rows(_COUNT_VECTORS)[0][0],
         vector_index=_vector_index(view),
         roots={label: str(root) for label, root in roots.items()},
+        metadata=_metadata(view),
+        given=Given(store).by_path,
     )
+
+
+def _metadata(view: View) -> dict[str, MetadataKey]:
+    counted = (
+        "SELECT key, count(DISTINCT doc), group_concat(DISTINCT kind) FROM field "
+        "GROUP BY key ORDER BY key"
+    )
+    try:
+        # A damaged key is no text, which is a TypeError here.
+        return {
+            str.__str__(key): MetadataKey(documents=held, kinds=tuple(sorted(kinds.split(","))))
+            for key, held, kinds in view.store.rows(counted)
+        }
+    except (AttributeError, TypeError, ValueError):
+        raise CollectionCorruptError(
+            f"{view.store.path}: the metadata is damaged; see grk doctor"
+        ) from None
 
 
 def _vector_index(view: View) -> Literal["scan", "graph", "scan and graph"] | None:

@@ -28,6 +28,7 @@ from groundkit_core.index.store import DATABASE, Manifest, disk_errors
 from groundkit_core.index.sync import Progress, Sync, SyncOptions
 from groundkit_core.index.view import check_analysis
 from groundkit_core.index.writer import Writer, open_writer
+from groundkit_core.metadata import normalised
 from groundkit_core.terms import Analyzer
 
 __all__ = [
@@ -91,10 +92,12 @@ def ingest(
     progress: Progress | None,
     *,
     embedder: EmbeddingProtocol | None = None,
+    given: Mapping[str, object] | None = None,
 ) -> IngestReport:
     """Bring the collection up to date with files and folders."""
     if not paths:
         raise IngestError("no path was given")
+    normalised(given or {})
     if not (path / DATABASE).exists():
         # So that a run that cannot be planned makes no collection.
         plan(paths, {}, named)
@@ -114,6 +117,8 @@ def ingest(
                 if known.get(label) != root
             }
         )
+        if given:
+            sync.give(targets, given)
         reach("root.noted")
         sync.run()
         return _report(writer, sync, dense=embedder is not None)
@@ -167,6 +172,10 @@ def _check_documents(documents: Sequence[Document]) -> None:
             (document.source + document.text + (document.title or "")).encode()
         except UnicodeEncodeError:
             raise RefusedError(f"{document.source!a}: it holds lone surrogates") from None
+        if normalised(document.metadata) != document.metadata:
+            raise ConfigurationError(
+                f"{document.source}: its metadata is not as Document.from_text makes it"
+            )
         if document.id != document_id(document.source):
             raise ConfigurationError(f"{document.source}: its id is not the hash of its source")
 
@@ -227,7 +236,7 @@ def _report(writer: Writer, sync: Sync, *, dense: bool = False) -> IngestReport:
         added=totals.added,
         dropped=totals.dropped,
         documents=writer.store.rows("SELECT count(*) FROM document")[0][0],
-        chunks=writer.store.rows("SELECT count(*) FROM chunk")[0][0],
+        chunks=writer.live_chunks(),
         files=tuple(sorted(totals.outcomes, key=lambda outcome: outcome.source)),
         warnings=tuple(sorted(warnings)),
     )

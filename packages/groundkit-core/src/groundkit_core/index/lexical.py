@@ -1,8 +1,11 @@
 """Lexical segments: postings of raw term frequencies, built once, never changed."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain
+import threading
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Self
 
@@ -10,135 +13,208 @@ import numpy as np
 
 from groundkit_core.errors import CollectionCorruptError
 from groundkit_core.index.segment_file import Array, SegmentFile, open_segment
-from groundkit_core.terms import Analyzer, term_hash, words
 
-__all__ = ["ChunkKeys", "LexicalSegment", "build_arrays", "count_terms"]
+__all__ = ["LexicalIndex", "LexicalSegment", "Postings", "Scratch", "Slice"]
 
-
-@dataclass(frozen=True, slots=True)
-class ChunkKeys:
-    """What a segment keeps of each chunk: row number, document row, text key, id key."""
-
-    seq: Array
-    doc: Array
-    content: Array
-    id: Array
+Slice = tuple[int, int, int]
+"""The number of a segment, and where in it some postings begin and end."""
 
 
-@dataclass(frozen=True, slots=True)
-class TermCounts:
-    """Postings of a batch: term hash, chunk ordinal and frequency, sorted by hash and ordinal."""
-
-    hashes: Array
-    offsets: Array
-    ordinals: Array
-    frequencies: Array
-    lengths: Array
-
-
-def count_terms(texts: Sequence[str], analyzer: Analyzer) -> TermCounts:
-    """Terms of each text, counted."""
-    from groundkit_core.index.bm25s_bridge import tokenize
-
-    # The "stem" of a word is all its terms, so that each distinct word is analysed once.
-    ids, stems = tokenize(texts, words, lambda word: "\0".join(analyzer.word_terms(word)))
-    table: dict[str, int] = {}
-    spread: list[list[int]] = [
-        [table.setdefault(term, len(table)) for term in joined.split("\0")] for joined in stems
-    ]
-    hashes = np.array([term_hash(term) for term in table], dtype=np.uint64)
-    return _count(ids, spread, hashes)
-
-
-def _count(ids: list[list[int]], spread: list[list[int]], hashes: Array) -> TermCounts:
-    """Flatten (chunk, word) into (term, chunk) pairs and count them by one sort."""
-    per_text = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
-    flat = np.fromiter(chain.from_iterable(ids), dtype=np.int64, count=int(per_text.sum()))
-    widths = np.fromiter(map(len, spread), dtype=np.int64, count=len(spread))
-    starts = np.concatenate(([0], np.cumsum(widths)))
-    terms = np.fromiter(chain.from_iterable(spread), dtype=np.int64, count=int(widths.sum()))
-    chunk = np.repeat(np.arange(len(ids), dtype=np.int64), per_text)
-    width = widths[flat]
-    within = np.arange(int(width.sum())) - np.repeat(np.cumsum(width) - width, width)
-    term = terms[np.repeat(starts[flat], width) + within]
-    chunk = np.repeat(chunk, width)
-    lengths = np.bincount(chunk, minlength=len(ids)).astype(np.uint32)
-    order = np.argsort(hashes)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    key = rank[term] * max(len(ids), 1) + chunk
-    key.sort()
-    first = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))[: len(key)])
-    frequencies = np.diff(np.concatenate((first, [len(key)])))
-    key = key[first]
-    per_term = np.bincount(key // max(len(ids), 1), minlength=len(hashes))
-    return TermCounts(
-        hashes[order],
-        np.concatenate(([0], np.cumsum(per_term))).astype(np.uint64),
-        (key % max(len(ids), 1)).astype(np.uint32),
-        _narrow(frequencies),
-        lengths,
-    )
-
-
-def _narrow(values: Array) -> Array:
-    """The values in the smallest unsigned type that holds them all."""
-    return values.astype(np.min_scalar_type(int(values.max(initial=0))))
-
-
-def build_arrays(counts: TermCounts, keys: ChunkKeys) -> dict[str, Array]:
-    """The arrays of a segment file; `keys.seq` ascends."""
-    return {
-        "terms": counts.hashes,
-        "offsets": counts.offsets,
-        "ordinals": counts.ordinals,
-        "frequencies": counts.frequencies,
-        "lengths": counts.lengths,
-        "seq": keys.seq.astype(np.uint64),
-        "doc": keys.doc.astype(np.uint32),
-        "content": keys.content.astype(np.uint64),
-        "id": keys.id.astype(np.uint64),
-    }
+# Looking a chunk up in a list costs as much as reading so many postings of it.
+_LOOK_UP = 30
 
 
 class LexicalSegment:
-    """A mapped segment with its dead chunks taken out."""
+    """A mapped segment and which of its chunks are dead."""
 
     def __init__(self, name: str, arrays: dict[str, Array], dead: Array) -> None:
         self.name = name
         self._terms = arrays["terms"]
         self._offsets = arrays["offsets"]
-        self._ordinals = arrays["ordinals"]
-        self._frequencies = arrays["frequencies"]
+        self.ordinals = arrays["ordinals"]
+        self.frequencies = arrays["frequencies"]
         self.lengths = arrays["lengths"]
         self.seq = arrays["seq"]
-        self.id = arrays["id"]
+        self.doc = arrays["doc"]
         self.content = arrays["content"]
+        self.id = arrays["id"]
+        self.embed = arrays["embed"]
         self.size = len(self.seq)
-        self._alive: Array | None = None
-        if len(dead):
-            if int(dead.max()) >= self.size:
-                raise CollectionCorruptError(f"{name}: a dead chunk lies beyond the segment")
-            self._alive = np.ones(self.size, dtype=bool)
-            self._alive[dead] = False
+        self.dead = dead
+        if len(dead) and int(dead.max()) >= self.size:
+            raise CollectionCorruptError(f"{name}: a dead chunk lies beyond the segment")
 
     @classmethod
     def open(cls, folder: Path, segment: SegmentFile, dead: Array) -> Self:
         """Map a segment file."""
         return cls(segment.file, open_segment(folder, segment), dead)
 
-    def postings(self, term: int) -> tuple[Array, Array]:
-        """Ordinals of the live chunks that hold a term, ascending, and how often each does."""
-        at = int(np.searchsorted(self._terms, np.uint64(term)))
-        if at == len(self._terms) or int(self._terms[at]) != term:
-            return self._ordinals[:0], self._frequencies[:0]
-        start, end = int(self._offsets[at]), int(self._offsets[at + 1])
-        if not start <= end <= len(self._ordinals):
-            raise CollectionCorruptError(f"{self.name}: a posting list lies beyond the file")
-        ordinals, frequencies = self._ordinals[start:end], self._frequencies[start:end]
-        if len(ordinals) and int(ordinals.max()) >= self.size:
-            raise CollectionCorruptError(f"{self.name}: a posting lies beyond the segment")
-        if self._alive is None:
-            return ordinals, frequencies
-        keep = self._alive[ordinals]
-        return ordinals[keep], frequencies[keep]
+    def find(self, hashes: Array) -> Iterator[tuple[int, int, int]]:
+        """For each term that is here: its place in `hashes`, and where its postings lie."""
+        if not len(self._terms):
+            return
+        at = self._terms.searchsorted(hashes)
+        np.minimum(at, len(self._terms) - 1, out=at)
+        places = (self._terms.take(at) == hashes).nonzero()[0]
+        at = at.take(places)
+        columns = (places, self._offsets.take(at), self._offsets.take(at + 1))
+        for place, start, end in zip(*(column.tolist() for column in columns), strict=True):
+            if not start <= end <= len(self.ordinals):
+                raise CollectionCorruptError(f"{self.name}: a posting list lies beyond the file")
+            if start < end:
+                yield place, start, end
+
+    def look_up(self, chunks: Array, start: int, end: int) -> tuple[Array, Array]:
+        """Which of some ascending chunks are in a term's postings, and how often each holds it."""
+        ordinals = self.ordinals[start:end]
+        at = ordinals.searchsorted(chunks)
+        there = (ordinals.take(at, mode="clip") == chunks).nonzero()[0]
+        return there, self.frequencies[start:end].take(at.take(there))
+
+    def count_dead(self, start: int, end: int) -> int:
+        """How many of a term's postings are of dead chunks."""
+        ordinals = self.ordinals[start:end]
+        if len(self.dead) * _LOOK_UP > len(ordinals):
+            return int(np.count_nonzero(self._is_dead.take(ordinals, mode="clip")))
+        at = ordinals.searchsorted(self.dead)
+        return int(np.count_nonzero(ordinals.take(at, mode="clip") == self.dead))
+
+    @cached_property
+    def _is_dead(self) -> Array:
+        found = np.zeros(self.size, dtype=bool)
+        found[self.dead] = True
+        return found
+
+    def of(self, wanted: Array) -> Array:
+        """Which chunks are live and of the document rows in a mask, which ends in False."""
+        found: Array = wanted.take(np.minimum(self.doc, len(wanted) - 1))
+        found[self.dead] = False
+        return found
+
+
+@dataclass(slots=True)
+class Postings:
+    """Where a term's postings lie, and how many they are with the dead."""
+
+    slices: list[Slice] = field(default_factory=list)
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """A sum and a flag for each chunk, all of them zero."""
+
+    sums: Array
+    flags: Array
+
+
+class LexicalIndex:
+    """All lexical segments of a generation as one space of chunks, in order of first `seq`."""
+
+    def __init__(self, segments: Sequence[LexicalSegment]) -> None:
+        self.segments = tuple(segments)
+        self.bases = (0, *accumulate(segment.size for segment in self.segments))
+        self.size = self.bases[-1]
+        self._local = threading.local()
+        self._lengths: tuple[Array, int] | None = None
+
+    def find(self, terms: Sequence[int]) -> dict[int, Postings]:
+        """Where the postings of some terms lie; asked twice in a row, looked up once."""
+        key = tuple(terms)
+        before, answer = getattr(self._local, "found", ((), dict[int, Postings]()))
+        if before == key:
+            return answer
+        hashes = np.array(key, np.uint64)
+        found = [Postings() for _ in key]
+        for number, segment in enumerate(self.segments):
+            for place, start, end in segment.find(hashes):
+                postings = found[place]
+                postings.slices.append((number, start, end))
+                postings.size += end - start
+        answer = dict(zip(key, found, strict=True))
+        self._local.found = (key, answer)
+        return answer
+
+    def live(self, postings: Postings) -> int:
+        """Number of live chunks in a term's postings."""
+        segments = self.segments
+        return postings.size - sum(
+            segments[number].count_dead(start, end)
+            for number, start, end in postings.slices
+            if len(segments[number].dead)
+        )
+
+    def gather(self, slices: Sequence[Slice]) -> tuple[Array, Array]:
+        """Chunks and frequencies of some postings, one after another, the dead among them."""
+        segments = self.segments
+        chunks = np.concatenate([segments[n].ordinals[a:b] for n, a, b in slices], dtype=np.int64)
+        frequencies = np.concatenate([segments[n].frequencies[a:b] for n, a, b in slices])
+        counts = [b - a for _, a, b in slices]
+        starts = [0, *accumulate(counts[:-1])]
+        highest = np.maximum.reduceat(chunks, starts).tolist()
+        for (number, _, _), ordinal in zip(slices, highest, strict=True):
+            if ordinal >= segments[number].size:
+                raise CollectionCorruptError(
+                    f"{segments[number].name}: a posting lies beyond the segment"
+                )
+        if len(segments) > 1:
+            chunks += np.repeat([self.bases[number] for number, _, _ in slices], counts)
+        return chunks, frequencies
+
+    def lengths(self) -> tuple[Array, int]:
+        """The length of each live chunk, and what stands in its place for a dead one."""
+        if self._lengths is None:
+            longest = [int(segment.lengths.max(initial=0)) for segment in self.segments]
+            beyond = max(longest, default=0) + 1
+            lengths = np.empty(self.size, np.min_scalar_type(beyond))
+            for base, segment in zip(self.bases, self.segments, strict=False):
+                its = lengths[base : base + segment.size]
+                its[:] = segment.lengths
+                its[segment.dead] = beyond
+            self._lengths = (lengths, beyond)
+        return self._lengths
+
+    def borrow(self) -> Scratch:
+        """Arrays for one search of this thread, which gives them back zeroed."""
+        held: Scratch | None = getattr(self._local, "scratch", None)
+        self._local.scratch = None
+        return held or Scratch(np.zeros(self.size), np.zeros(self.size, dtype=bool))
+
+    def give_back(self, scratch: Scratch) -> None:
+        """Keep zeroed arrays for the next search of this thread."""
+        self._local.scratch = scratch
+
+    def place(self, chunk: int) -> tuple[LexicalSegment, int]:
+        """The segment of a chunk and its ordinal there."""
+        number = bisect_right(self.bases, chunk) - 1
+        return self.segments[number], chunk - self.bases[number]
+
+    def ids(self, chunks: Array) -> Array:
+        """Heads of the ids of some ascending chunks."""
+        cuts = chunks.searchsorted(self.bases).tolist()
+        parts = [
+            segment.id.take(chunks[first:last] - base)
+            for base, segment, first, last in zip(
+                self.bases, self.segments, cuts, cuts[1:], strict=False
+            )
+            if first < last
+        ]
+        return _joined(parts, np.uint64)
+
+    def mask(self, docs: Array) -> Array:
+        """True for every live chunk of these document rows."""
+        wanted = np.zeros(int(docs.max(initial=-1)) + 2, dtype=bool)
+        wanted[docs] = True
+        return _joined([segment.of(wanted) for segment in self.segments], np.bool_)
+
+    def embedded(self, mask: Array) -> Array:
+        """Keys of the texts of the chunks in a mask: the first eight bytes of their embed keys."""
+        found = [
+            segment.embed[mask[base : base + segment.size]]
+            for base, segment in zip(self.bases, self.segments, strict=False)
+        ]
+        return _joined(found, np.uint64)
+
+
+def _joined(parts: Sequence[Array], dtype: type[np.generic]) -> Array:
+    return np.concatenate([np.empty(0, dtype), *parts])

@@ -1,10 +1,12 @@
 """Merging lexical segments: one file in place of many, no score changed by a bit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from groundkit_core.index.counting import Block, joined
 from groundkit_core.index.segment_file import Array
 
 __all__ = ["Part", "due", "merged"]
@@ -12,6 +14,8 @@ __all__ = ["Part", "due", "merged"]
 FANOUT = 8
 """How many neighbours of one tier become one segment of the next."""
 _SMALLEST_TIER = 1000
+# So many postings are moved at a time, but for those of one term.
+_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,54 +62,65 @@ def due(sizes: Sequence[tuple[int, int]]) -> range | None:
 
 def merged(parts: Sequence[Part]) -> dict[str, Array]:
     """The arrays of one segment with the live chunks of all; parts come in order of `seq`."""
-    places = _new_ordinals(parts)
-    terms = np.unique(np.concatenate([part.arrays["terms"] for part in parts]))
-    lists = [_live_postings(part, place, terms) for part, place in zip(parts, places, strict=True)]
-    per_term = np.vstack([counts for counts, _, _ in lists]).sum(axis=0)
-    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(per_term)))
-    ordinals = np.empty(int(starts[-1]), np.uint32)
-    frequencies = np.empty(
-        int(starts[-1]), np.result_type(*(part.arrays["frequencies"] for part in parts))
-    )
-    filled = starts[:-1].copy()
-    for counts, live_ordinals, live_frequencies in lists:
-        # A part's postings of a term follow those of the parts before it.
-        first = np.cumsum(counts) - counts
-        target = np.repeat(filled - first, counts) + np.arange(len(live_ordinals))
-        ordinals[target] = live_ordinals
-        frequencies[target] = live_frequencies
-        filled += counts
+    terms = np.sort(np.concatenate([part.arrays["terms"] for part in parts]))
+    terms = terms[np.concatenate(([True], terms[1:] != terms[:-1]))[: len(terms)]]
+    sources, offset = [], 0
+    for part in parts:
+        sources.append(_Source(part, terms, offset))
+        offset += part.live
+    per_term = np.zeros(len(terms), np.int64)
+    for source in sources:
+        for rows, counts, _, _ in source.blocks():
+            per_term[rows] += counts
     kept = per_term > 0
+    if not kept.all():
+        terms, per_term = terms[kept], per_term[kept]
+        places = np.cumsum(kept) - 1
+        for source in sources:
+            source.rows = places[source.rows]
+    blocks = (block for source in sources for block in source.blocks())
+    offsets, ordinals, frequencies = joined(per_term, blocks)
     return {
-        "terms": terms[kept],
-        "offsets": np.concatenate(([0], np.cumsum(per_term[kept]))).astype(np.uint64),
+        "terms": terms,
+        "offsets": offsets,
         "ordinals": ordinals,
         "frequencies": frequencies,
         **{
             name: np.concatenate([np.delete(part.arrays[name], part.dead) for part in parts])
-            for name in ("lengths", "seq", "doc", "content", "id")
+            for name in ("lengths", "seq", "doc", "content", "id", "embed")
         },
     }
 
 
-def _new_ordinals(parts: Sequence[Part]) -> list[Array]:
-    """For each part, the merged ordinal of every chunk, -1 for a dead one."""
-    found, offset = [], 0
-    for part in parts:
-        alive = np.ones(len(part.arrays["seq"]), dtype=bool)
-        alive[part.dead] = False
-        found.append(np.where(alive, np.cumsum(alive) - 1 + offset, -1))
-        offset += int(alive.sum())
-    return found
+class _Source:
+    """The live postings of a part, with the rows and ordinals that they are to have."""
 
+    def __init__(self, part: Part, terms: Array, offset: int) -> None:
+        self._arrays = part.arrays
+        self.rows = np.searchsorted(terms, part.arrays["terms"])
+        self._offset = offset
+        self._places: Array | None = None
+        if len(part.dead):
+            alive = np.ones(len(part.arrays["seq"]), dtype=bool)
+            alive[part.dead] = False
+            self._places = np.where(alive, np.cumsum(alive) - 1 + offset, -1)
 
-def _live_postings(part: Part, place: Array, terms: Array) -> tuple[Array, Array, Array]:
-    """Live postings per merged term, and all of them with their merged ordinals."""
-    arrays = part.arrays
-    offsets = arrays["offsets"].astype(np.int64)
-    widths = offsets[1:] - offsets[:-1]
-    term = np.repeat(np.searchsorted(terms, arrays["terms"]), widths)
-    ordinals = place[arrays["ordinals"]]
-    alive = ordinals >= 0
-    counts = np.bincount(term[alive], minlength=len(terms))
-    return counts, ordinals[alive], arrays["frequencies"][alive]
+    def blocks(self) -> Iterator[Block]:
+        """Some terms at a time."""
+        offsets = self._arrays["offsets"].astype(np.int64)
+        cuts = [0, *offsets.searchsorted(range(_AT_ONCE, int(offsets[-1]), _AT_ONCE)).tolist()]
+        for first, last in pairwise([*cuts, len(offsets) - 1]):
+            if first < last:
+                yield self._block(offsets[first : last + 1], self.rows[first:last])
+
+    def _block(self, offsets: Array, rows: Array) -> Block:
+        start, end = int(offsets[0]), int(offsets[-1])
+        ordinals, counts = self._arrays["ordinals"][start:end], np.diff(offsets)
+        frequencies = self._arrays["frequencies"][start:end]
+        if self._places is None:
+            return rows, counts, ordinals + np.uint32(self._offset), frequencies
+        ordinals = self._places[ordinals]
+        alive = ordinals >= 0
+        counts = np.add.reduceat(alive, offsets[:-1] - start, dtype=np.int64)
+        held = counts > 0
+        return rows[held], counts[held], ordinals[alive], frequencies[alive]

@@ -7,7 +7,14 @@ from groundkit_core.errors import CollectionCorruptError, SourceError
 from groundkit_core.ids import hash_bytes
 from groundkit_core.index.bm25s_bridge import stop_words
 from groundkit_core.index.changes import Change
-from groundkit_core.index.check import damaged_passages, damaged_segments, database_findings
+from groundkit_core.index.check import (
+    damaged_metadata,
+    damaged_passages,
+    damaged_segments,
+    database_findings,
+)
+from groundkit_core.index.given import Given, changed, damaged, read_json
+from groundkit_core.index.store import Store
 from groundkit_core.index.sync import chunked
 from groundkit_core.index.writer import Writer
 from groundkit_core.loading.read import load_document
@@ -36,21 +43,51 @@ def repair(writer: Writer, roots: Mapping[str, Path]) -> list[str]:
         language = writer.manifest.language
         writer.reindex(Analyzer(language, stop_words(language)))
         done.append("all segments rebuilt from the stored passages: " + "; ".join(lost))
-    sources = {source for source, _ in damaged_passages(store)}
-    return done + [_read_again(writer, source, FileReader(roots)) for source in sorted(sources)]
+    done += _forget_damaged(store)
+    untold = set(damaged_metadata(store))
+    sources = untold | {source for source, _ in damaged_passages(store)}
+    reader = FileReader(roots)
+    return done + [
+        _read_again(writer, source, reader, told=source not in untold) for source in sorted(sources)
+    ]
 
 
-def _read_again(writer: Writer, source: str, reader: FileReader) -> str:
-    """Replace all passages of a source by what it holds now."""
+def _forget_damaged(store: Store) -> list[str]:
+    """Drop metadata of no document, and what was given to paths but cannot be read."""
+    done = []
+    with store.write():
+        run = store.connection.execute
+        gone = run("DELETE FROM field WHERE doc NOT IN (SELECT doc FROM document)").rowcount
+        if gone:
+            done.append(f"{gone} values of metadata of no document dropped")
+        for label, below in list(damaged(store)):
+            run(
+                "DELETE FROM given WHERE CAST(label AS BLOB)=? AND CAST(below AS BLOB)=?",
+                (label, below),
+            )
+            done.append(f"the metadata given to {label!a} {below!a} dropped; give it again: --meta")
+    return done
+
+
+def _read_again(writer: Writer, source: str, reader: FileReader, *, told: bool) -> str:
+    """Replace all passages of a source by what it holds now; `told` keeps its metadata."""
+    store, chunking = writer.store, writer.manifest.chunking
     try:
         data = reader.read(source)
-        document, _ = load_document(source, data)
+        document = load_document(source, data).document
     except SourceError as error:
+        # Whatever it is when it comes back, the next run must not take it for unchanged.
+        with store.write():
+            store.connection.execute("UPDATE document SET fingerprint='' WHERE source=?", (source,))
         return f"not repaired: {source}: its source cannot be read again: {error}"
-    chunking = writer.manifest.chunking
-    digest = hash_bytes(data)
-    fingerprint = f"{chunking.identity} {document.extractor} {digest}"
-    root = source.partition("/")[0]
-    change = chunked(Change(document, (), digest, fingerprint, root, afresh=True), chunking)
+    if told:
+        written = store.rows("SELECT metadata FROM document WHERE source=?", source)[0][0]
+        metadata = read_json(written)
+    else:
+        metadata = changed(document.metadata, Given(store).of(source))
+    document = document.model_copy(update={"metadata": metadata})
+    # No fingerprint that a run would know, so that the next one reads the file.
+    hashed, root = hash_bytes(data), source.partition("/")[0]
+    change = chunked(Change(document, (), hashed, hashed, root, afresh=True), chunking)
     writer.commit([change])
     return f"{source}: {len(change.chunks)} passages made again from the source"

@@ -8,7 +8,7 @@ import numpy as np
 
 from groundkit_core.errors import CollectionCorruptError
 from groundkit_core.failpoints import reach
-from groundkit_core.index.lexical import ChunkKeys, build_arrays, count_terms
+from groundkit_core.index.counting import ChunkKeys, build_arrays, count_terms
 from groundkit_core.index.merge import Part, due, merged
 from groundkit_core.index.segment_file import (
     Array,
@@ -23,8 +23,8 @@ from groundkit_core.terms import Analyzer
 __all__ = ["Segments", "WrittenSegment"]
 
 _OURS = re.compile(r"[^.]+\.(lex|vec)(\.tmp\d+)?")
-ChunkRow = tuple[int, int, str, str]
-"""Row number, document's row number, text hash and id of a chunk."""
+ChunkRow = tuple[int, int, str, str, str]
+"""Row number, document's row number, text hash, id and embed key of a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Segments:
     ) -> WrittenSegment:
         """Write the segment of some texts; `chunks` come in order of their row numbers."""
         counts = count_terms(texts, analyzer)
-        seq, doc, content, id_ = zip(*chunks, strict=True)
+        seq, doc, content, id_, embed = zip(*chunks, strict=True)
         arrays = build_arrays(
             counts,
             ChunkKeys(
@@ -57,6 +57,7 @@ class Segments:
                 np.array(doc, np.uint32),
                 np.array([_key64(value) for value in content], np.uint64),
                 np.array([_key64(value) for value in id_], np.uint64),
+                np.array([_key64(value or "0") for value in embed], np.uint64),
             ),
         )
         return self._write(arrays)

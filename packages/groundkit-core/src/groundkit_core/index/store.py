@@ -17,6 +17,7 @@ from groundkit_core.errors import (
     CollectionIncompatibleError,
     CollectionNotFoundError,
 )
+from groundkit_core.index.forks import closed_in_children
 
 __all__ = [
     "DATABASE",
@@ -31,7 +32,7 @@ __all__ = [
 
 DATABASE = "collection.db"
 SEGMENTS = "segments"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _BUSY_SECONDS = 10
 
 _SCHEMA = """
@@ -41,8 +42,16 @@ CREATE TABLE document (
     doc INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, source TEXT NOT NULL UNIQUE,
     root TEXT, size INTEGER, mtime_ns INTEGER, ctime_ns INTEGER, read_at_ns INTEGER,
     hash TEXT NOT NULL, fingerprint TEXT NOT NULL, extractor TEXT NOT NULL, encoding TEXT,
-    title TEXT, media_type TEXT NOT NULL, class TEXT NOT NULL
+    title TEXT, media_type TEXT NOT NULL, class TEXT NOT NULL, metadata TEXT NOT NULL
 );
+CREATE TABLE field (
+    key TEXT NOT NULL, kind TEXT NOT NULL, value NOT NULL, doc INTEGER NOT NULL,
+    PRIMARY KEY (key, kind, value, doc)
+) WITHOUT ROWID;
+CREATE INDEX field_doc ON field (doc);
+CREATE TABLE given (
+    label TEXT NOT NULL, below TEXT NOT NULL, metadata TEXT NOT NULL, PRIMARY KEY (label, below)
+) WITHOUT ROWID;
 CREATE TABLE chunk (
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc INTEGER NOT NULL,
     ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
@@ -143,6 +152,7 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
+        closed_in_children(self)
         self.frozen = False
         """Whether the connection takes the file for unchangeable, and so sees no later commit."""
 
@@ -261,7 +271,9 @@ class Store:
             try:
                 yield
             except BaseException:
-                self.connection.execute("ROLLBACK")
+                # A full disk has SQLite roll back by itself.
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
                 raise
             self.connection.execute("COMMIT")
 
@@ -320,20 +332,26 @@ class Store:
             ).fetchall()
         return found
 
+    def metadata(self, docs: Sequence[int]) -> dict[int, Any]:
+        """What is stored as the metadata of some documents, at most 500, by their row numbers."""
+        marks = ",".join("?" * len(docs))
+        return dict(self.rows(f"SELECT doc, metadata FROM document WHERE doc IN ({marks})", *docs))
+
     def by_embed_key(self, keys: Sequence[str]) -> list[tuple[Any, ...]]:
         """Row number, id, hash and key of the chunks that were embedded as one of these texts."""
         found: list[tuple[Any, ...]] = []
         for part in _parts(keys, 500):
             marks = ",".join("?" * len(part))
             found += self.rows(
-                f"SELECT seq, id, hash, embed_key FROM chunk WHERE embed_key IN ({marks})", *part
+                f"SELECT seq, id, hash, embed_key, doc FROM chunk WHERE embed_key IN ({marks})",
+                *part,
             )
         return found
 
 
 CHUNK_COLUMNS = (
     "chunk.seq, chunk.id, document.id, source, ordinal, start, end, line_start, line_end, "
-    "chunk.hash, headings, content, title, extractor, encoding, class"
+    "chunk.hash, headings, content, title, extractor, encoding, class, document.doc"
 )
 
 

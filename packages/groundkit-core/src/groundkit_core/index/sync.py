@@ -4,23 +4,25 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from groundkit_core.chunking import chunk_document
 from groundkit_core.config import MAX_FILE_BYTES, ChunkingConfig
 from groundkit_core.contracts import Document, FileOutcome
-from groundkit_core.errors import IngestError, RefusedError, SourceError
+from groundkit_core.errors import IngestError, MetadataError, RefusedError, SourceError
 from groundkit_core.failpoints import reach
 from groundkit_core.ids import content_hash, hash_bytes
 from groundkit_core.index.changes import Change, FileState, Refusal
+from groundkit_core.index.given import Given, changed
 from groundkit_core.index.roots import Target
 from groundkit_core.index.writer import Writer
 from groundkit_core.loading.formats import FORMATS, check_suffix, heading_title, media_format
-from groundkit_core.loading.read import load_document, read_file
+from groundkit_core.loading.read import Loaded, load_document, read_file
 from groundkit_core.loading.walk import FoundFile, Problem, Walk
+from groundkit_core.metadata import digest
 
-__all__ = ["Progress", "Sync", "SyncOptions", "chunked"]
+__all__ = ["MetadataOf", "Progress", "Sync", "SyncOptions", "chunked"]
 
 _BATCH_CHARACTERS = 8_000_000
 _BATCH_FILES = 2_000
@@ -30,6 +32,9 @@ _GUARDED_FILES = 20
 
 Progress = Callable[[int, int, int], None]
 """Called with files done, files in all, and passages added."""
+
+MetadataOf = Callable[[Document], Mapping[str, object]]
+"""Gives metadata to a document that was read; None for a key takes it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,7 @@ class SyncOptions:
     keep_missing: bool = False
     allow_removal: bool = False
     max_bytes: int = MAX_FILE_BYTES
+    metadata_of: MetadataOf | None = None
 
 
 class _Known(NamedTuple):
@@ -85,7 +91,9 @@ class Sync:
         self._options = options
         self._progress = progress
         # The analysis is no part of it: a collection has one, and re-indexing changes it for all.
-        self._current = {f"{chunking.identity} {known.identity}" for known in FORMATS}
+        self._readers = [f"{chunking.identity} {known.identity}" for known in FORMATS]
+        self._given = Given(writer.store)
+        self._currents: dict[tuple[str, ...], set[str]] = {}
         self._loader = " ".join([str(options.max_bytes), *(known.identity for known in FORMATS)])
         self._surveyed: list[tuple[Target, list[FoundFile], list[Problem]]] = []
         self._known_files: dict[str, _Known] = {}
@@ -124,7 +132,7 @@ class Sync:
             for file in files:
                 source = f"{target.label}/{file.relative}"
                 held = self._known_files.get(source)
-                if held is not None and self._is_settled(held, file.stat, self._current):
+                if held is not None and self._is_settled(held, file.stat, self._current(source)):
                     self.totals.unchanged += 1
                 else:
                     self._file(target.label, file, source, held)
@@ -136,6 +144,20 @@ class Sync:
         self._accepted += self._refused_files
         self._flush()
 
+    def give(self, targets: Sequence[Target], given: Mapping[str, object]) -> None:
+        """Record metadata for all documents at and beneath the targets, now and later."""
+        for target in targets:
+            self._writer.give(target.label, target.below, self._given.after(target, given))
+        self._given, self._currents = Given(self._writer.store), {}
+
+    def _current(self, source: str) -> set[str]:
+        """How the fingerprint of a file begins that this run would not change."""
+        around = self._given.around(source)
+        if around not in self._currents:
+            given = digest(self._given.of(source))
+            self._currents[around] = {f"{reader} {given}" for reader in self._readers}
+        return self._currents[around]
+
     def add(self, documents: Sequence[Document]) -> None:
         """Add or replace documents that are no files."""
         for document in documents:
@@ -143,9 +165,10 @@ class Sync:
             rows = self._writer.store.rows(select, document.source)
             known = _Known._make(rows[0]) if rows else None
             kind = f"{document.extractor} {document.media_type} {document.title!r}"
-            digest = content_hash(document.text)
-            fingerprint = f"{self._chunking.identity} {kind} {digest}"
-            self._accept(Change(document, (), digest, fingerprint), known)
+            told = digest(document.metadata)
+            hashed = content_hash(document.text)
+            fingerprint = f"{self._chunking.identity} {kind} {told} {hashed}"
+            self._accept(Change(document, (), hashed, fingerprint), known)
         self._flush()
 
     def _walk(self, target: Target) -> tuple[list[FoundFile], list[Problem]]:
@@ -165,24 +188,24 @@ class Sync:
 
     def _remembered(self, select: str, target: Target) -> dict[str, _Known]:
         itself = f"{target.label}/{target.below}".rstrip("/")
+        # By the order of sources, where "0" follows "/".
         rows = self._writer.store.rows(
-            f"{select} WHERE root=? AND (source=? OR substr(source, 1, ?)=?)",
+            f"{select} WHERE root=? AND (source=? OR (source>? AND source<?))",
             target.label,
             itself,
-            len(itself) + 1,
             itself + "/",
+            itself + "0",
         )
         return {row[-1]: _Known._make(row) for row in rows}
 
     def _guard(self, target: Target, gone: int) -> None:
-        held = self._writer.store.rows("SELECT count(*) FROM document WHERE root=?", target.label)
-        if (
-            held[0][0] >= _GUARDED_FILES
-            and 2 * gone > held[0][0]
-            and not (self._options.allow_removal or self._options.keep_missing)
-        ):
+        if not gone or self._options.allow_removal or self._options.keep_missing:
+            return
+        counted = "SELECT count(*) FROM document WHERE root=?"
+        held = self._writer.store.rows(counted, target.label)[0][0]
+        if held >= _GUARDED_FILES and 2 * gone > held:
             raise IngestError(
-                f"{target.root}: {gone} of {held[0][0]} files of the root {target.label!r} are "
+                f"{target.root}: {gone} of {held} files of the root {target.label!r} are "
                 "gone, more than half; nothing was changed. If that is right, use "
                 "--allow-removal, or --keep-missing to leave their passages"
             )
@@ -210,7 +233,7 @@ class Sync:
             data = read_file(file.path, self._options.max_bytes)
             self.totals.read += 1
             reach("file.read")
-            document, warnings = load_document(source, data)
+            loaded = self._with_given(load_document(source, data))
         except RefusedError as error:
             self._refuse(source, str(error))
             self._refusals.append(Refusal(source, label, state, f"{self._loader} ", str(error)))
@@ -218,16 +241,33 @@ class Sync:
             if known is not None:
                 self._removed.append(known.doc)
             return
-        except SourceError as error:
+        except (SourceError, MetadataError) as error:
             self._refuse(source, str(error))
             return
         if before is not None:
             self._accepted.append(source)
-        digest = hash_bytes(data)
-        fingerprint = f"{self._chunking.identity} {document.extractor} {digest}"
-        self._accept(Change(document, (), digest, fingerprint, label, state), known, warnings)
+        document, hashed = loaded.document, hash_bytes(data)
+        told = f"{digest(self._given.of(source))} {digest(document.metadata)}"
+        fingerprint = f"{self._chunking.identity} {document.extractor} {told}:{hashed}"
+        change = Change(document, (), hashed, fingerprint, label, state)
+        self._accept(change, known, loaded.warnings, loaded.partial)
 
-    def _accept(self, change: Change, known: _Known | None, warnings: Sequence[str] = ()) -> None:
+    def _with_given(self, loaded: Loaded) -> Loaded:
+        """The document with the metadata that it is given besides its own."""
+        document = loaded.document
+        told = changed(document.metadata, self._given.of(document.source))
+        if self._options.metadata_of is not None:
+            seen = document.model_copy(update={"metadata": told})
+            told = changed(told, self._options.metadata_of(seen))
+        return replace(loaded, document=document.model_copy(update={"metadata": told}))
+
+    def _accept(
+        self,
+        change: Change,
+        known: _Known | None,
+        warnings: Sequence[str] = (),
+        partial: str | None = None,
+    ) -> None:
         """Queue a document for the next commit, unless it is as it was."""
         if known is not None and known.fingerprint == change.fingerprint:
             self.totals.unchanged += 1
@@ -237,8 +277,9 @@ class Sync:
         change = chunked(change, self._chunking)
         outcome = FileOutcome(
             source=change.document.source,
-            status="indexed" if known is None else "changed",
+            status="partial" if partial else "indexed" if known is None else "changed",
             chunks=len(change.chunks),
+            reason=partial,
             warnings=tuple(warnings),
         )
         self._changes.append((change, outcome))

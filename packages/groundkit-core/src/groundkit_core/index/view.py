@@ -3,9 +3,9 @@
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -15,13 +15,20 @@ from groundkit_core.errors import (
     CollectionIncompatibleError,
 )
 from groundkit_core.index.dense import DenseSegment
-from groundkit_core.index.lexical import LexicalSegment
+from groundkit_core.index.forks import held_at_forks
+from groundkit_core.index.lexical import LexicalIndex, LexicalSegment
 from groundkit_core.index.segment_file import SegmentFile
 from groundkit_core.index.spaces import Space, active_space, dense_segments
 from groundkit_core.index.store import SEGMENTS, Manifest, Store, file_identity
 from groundkit_core.terms import Analyzer
 
+if TYPE_CHECKING:
+    from groundkit_core.index.allowed import Allowed
+    from groundkit_core.retrieval.filters import Filter
+
 __all__ = ["Reader", "View", "check_analysis"]
+
+_FILTERS_KEPT = 8
 
 T = TypeVar("T")
 
@@ -32,11 +39,13 @@ class Contents:
 
     manifest: Manifest
     analyzer: Analyzer
-    segments: tuple[LexicalSegment, ...]
+    lexical: LexicalIndex
     chunks: int
     terms: int
     space: Space | None = None
     dense: tuple[DenseSegment, ...] = ()
+    filtered: dict[str, "Allowed"] = field(default_factory=dict)
+    """What the last filters let through, by their JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,20 @@ class View:
 
     store: Store
     contents: Contents
+
+    def allowed(self, filters: "Filter") -> "Allowed":
+        """What a filter lets through; kept for the next query with the same filter."""
+        from groundkit_core.index.allowed import Allowed, allowed_documents
+
+        held, key = self.contents.filtered, filters.model_dump_json(exclude_none=True)
+        found = held.get(key)
+        if found is None:
+            found = Allowed(allowed_documents(self.store, filters), self.contents.lexical)
+            # Several threads may be here, so nothing is looked up that another may drop.
+            for oldest in list(held)[: max(0, len(held) + 1 - _FILTERS_KEPT)]:
+                held.pop(oldest, None)
+            held[key] = found
+        return found
 
 
 class Reader:
@@ -55,10 +78,14 @@ class Reader:
         self._local = threading.local()
         self._contents: Contents | None = None
         self._mapped: dict[tuple[str, int], LexicalSegment] = {}
-        self._dense: dict[tuple[str, int], DenseSegment] = {}
+        self._dense: dict[tuple[str, bytes], DenseSegment] = {}
 
     def run(self, query: Callable[[View], T]) -> T:
         """Answer a query in one read transaction."""
+        with held_at_forks():
+            return self._run_again(query)
+
+    def _run_again(self, query: Callable[[View], T]) -> T:
         try:
             return self._run(query)
         except FileNotFoundError:
@@ -136,14 +163,15 @@ class Reader:
         self._mapped = mapped
         space = active_space(store)
         dense = self._map_dense(store, space) if space else ()
-        return Contents(manifest, analyzer, tuple(mapped.values()), chunks, terms, space, dense)
+        index = LexicalIndex(tuple(mapped.values()))
+        return Contents(manifest, analyzer, index, chunks, terms, space, dense)
 
     def _map_dense(self, store: Store, space: Space) -> tuple[DenseSegment, ...]:
         """The space's segments; each is opened by the first search that needs it."""
         self._dense = {
             key: self._dense.get(key, segment)
             for _, segment in dense_segments(store, space)
-            for key in [(segment.file.file, len(segment.dead))]
+            for key in [(segment.file.file, segment.dead.tobytes())]
         }
         return tuple(self._dense.values())
 

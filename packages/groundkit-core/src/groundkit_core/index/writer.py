@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from groundkit_core import metadata
 from groundkit_core.failpoints import reach
 from groundkit_core.ids import content_hash
 from groundkit_core.index.changes import (
@@ -17,6 +18,7 @@ from groundkit_core.index.changes import (
     embed_key,
     indexed_text,
 )
+from groundkit_core.index.given import GivenAt, written
 from groundkit_core.index.lock import writer_lock
 from groundkit_core.index.segment_file import sync_folder
 from groundkit_core.index.segments import Segments, WrittenSegment
@@ -33,6 +35,7 @@ class _Batch:
     moved: list[tuple[Any, ...]] = field(default_factory=list)
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
 
 
 @contextmanager
@@ -136,6 +139,17 @@ class Writer:
             reach("states.noted")
             self.store.checkpoint()
 
+    def give(self, label: str, below: str, given: GivenAt) -> None:
+        """Record what documents at and beneath a path are given as metadata from now on."""
+        with disk_errors(self.store.path), self.store.write():
+            if given:
+                row = (label, below, written(given))
+                self.store.connection.execute("REPLACE INTO given VALUES (?, ?, ?)", row)
+            else:
+                self.store.connection.execute(
+                    "DELETE FROM given WHERE label=? AND below=?", (label, below)
+                )
+
     def note_roots(self, stored: Mapping[str, str]) -> None:
         """Record the paths of new or moved roots."""
         if stored:
@@ -165,7 +179,8 @@ class Writer:
                 indexed_text(title, json.loads(headings), content.decode("utf-8", "replace"))
                 for *_, title, headings, content in rows
             ]
-            written.append(self._segments.build(texts, [row[:4] for row in rows], analyzer))
+            keys = [(*row[:4], embed_key(text)) for row, text in zip(rows, texts, strict=True)]
+            written.append(self._segments.build(texts, keys, analyzer))
             reach("reindex.segment")
             last = rows[-1][0]
         with self.store.write():
@@ -195,6 +210,14 @@ class Writer:
             dropped = self._spaces.drop_damaged()
             self.store.set_meta(generation=self.store.meta("generation") + 1)
         return dropped
+
+    def live_chunks(self) -> int:
+        """Number of passages, by the segments that hold them."""
+        counted = (
+            "SELECT ifnull(sum(segment.chunks), 0) - ifnull(sum(dead.chunks), 0) "
+            "FROM segment LEFT JOIN dead USING (seg) WHERE kind='lexical'"
+        )
+        return int(self.store.rows(counted)[0][0])
 
     def sweep(self) -> None:
         """Delete files that no generation names, as a killed writer leaves them."""
@@ -246,9 +269,9 @@ class Writer:
                 continue
             digest = content_hash(chunk.content)
             batch.rows.append((next_seq, chunk.id, doc, *place, digest, headings, chunk.content))
-            batch.texts.append(
-                indexed_text(change.document.title, chunk.heading_path, chunk.content)
-            )
+            text = indexed_text(change.document.title, chunk.heading_path, chunk.content)
+            batch.texts.append(text)
+            batch.keys.append(embed_key(text))
             next_seq += 1
         batch.dropped += [seq for seq, _ in held.values()]
         return next_seq
@@ -256,7 +279,10 @@ class Writer:
     def _write_segment(self, batch: _Batch) -> WrittenSegment | None:
         if not batch.rows:
             return None
-        keys = [(seq, doc, digest, id_) for seq, id_, doc, *_, digest, _, _ in batch.rows]
+        keys = [
+            (seq, doc, digest, id_, key)
+            for (seq, id_, doc, *_, digest, _, _), key in zip(batch.rows, batch.keys, strict=True)
+        ]
         return self._segments.build(batch.texts, keys, self.analyzer)
 
     def _write_rows(
@@ -269,6 +295,7 @@ class Writer:
         run = self.store.connection.executemany
         run("DELETE FROM chunk WHERE seq=?", [(seq,) for seq in batch.dropped])
         run("DELETE FROM document WHERE doc=?", [(doc,) for doc in removed])
+        run("DELETE FROM field WHERE doc=?", [(doc,) for doc in (*removed, *documents)])
         reach("commit.dropped")
         run(
             "UPDATE chunk SET ordinal=?, start=?, end=?, line_start=?, line_end=? WHERE seq=?",
@@ -281,16 +308,25 @@ class Writer:
         )
         run(
             "REPLACE INTO document (doc, id, source, root, size, mtime_ns, ctime_ns, read_at_ns, "
-            "hash, fingerprint, extractor, encoding, title, media_type, class) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "hash, fingerprint, extractor, encoding, title, media_type, class, metadata) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [_document_row(doc, change) for doc, change in zip(documents, changes, strict=True)],
+        )
+        run(
+            # 1 and 1.0 are one value.
+            "INSERT OR IGNORE INTO field (key, kind, value, doc) VALUES (?, ?, ?, ?)",
+            [
+                (*row, doc)
+                for doc, change in zip(documents, changes, strict=True)
+                for row in metadata.rows(change.document.metadata)
+            ],
         )
 
     def _with_keys(self, batch: _Batch) -> Iterable[tuple[Any, ...]]:
         """The rows, with the keys by which a text that is embedded already is known again."""
         if not self._spaces.any():
             return ((*row, None) for row in batch.rows)
-        return ((*row, embed_key(text)) for row, text in zip(batch.rows, batch.texts, strict=True))
+        return ((*row, key) for row, key in zip(batch.rows, batch.keys, strict=True))
 
     def _update_states(self, states: Iterable[tuple[int, FileState]]) -> None:
         self.store.connection.executemany(
@@ -315,4 +351,5 @@ def _document_row(doc: int, change: Change) -> tuple[Any, ...]:
         document.title,
         document.media_type,
         document.source_class,
+        written(document.metadata),
     )

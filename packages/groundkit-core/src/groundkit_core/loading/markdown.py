@@ -7,15 +7,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from groundkit_core.chunking.blocks import Block
+from groundkit_core.loading.front_matter import body_start
 from groundkit_core.spans import Lines
 
 __all__ = ["blocks"]
 
-_FRONT_MATTER = re.compile(
-    r"\A(?:---[ \t]*(?=[\r\n]).*?[\r\n](?:---|\.\.\.)|\+\+\+[ \t]*(?=[\r\n]).*?[\r\n]\+\+\+)"
-    r"[ \t]*(?:\r\n|\r|\n|\Z)",
-    re.DOTALL,
-)
 _ATTRIBUTES = re.compile(r"\{:?\s*[#.][^{}]*\}")
 _LINED = {"fence", "code_block", "table_open", "list_item_open", "blockquote_open", "html_block"}
 
@@ -28,9 +24,8 @@ def _parser() -> MarkdownIt:
 def blocks(text: str) -> list[Block]:
     """Headings, paragraphs, list items, tables and code of a Markdown text."""
     found: list[Block] = []
-    front = _FRONT_MATTER.match(text)
-    offset = front.end() if front else 0
-    if front:
+    offset = body_start(text)
+    if offset:
         found.append(Block(0, offset, "lined"))
     body = text[offset:]
     lines = Lines(body)

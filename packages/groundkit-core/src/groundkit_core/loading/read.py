@@ -2,14 +2,16 @@
 
 import os
 import stat
+from dataclasses import dataclass
 
 from groundkit_core.contracts import Document
 from groundkit_core.errors import RefusedError, SourceError
 from groundkit_core.ids import document_id
 from groundkit_core.loading.detect import decode
 from groundkit_core.loading.formats import format_of
+from groundkit_core.loading.front_matter import front_matter
 
-__all__ = ["load_document", "read_file"]
+__all__ = ["Loaded", "load_document", "read_file"]
 
 _FLAGS = os.O_RDONLY
 for _name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"):
@@ -34,8 +36,17 @@ def read_file(path: str, limit: int) -> bytes:
     return data
 
 
-def load_document(source: str, data: bytes) -> tuple[Document, list[str]]:
-    """The document that a file's bytes hold, and what a user should know of it."""
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A document, what a user should know of it, and why a part of it is missing, if one is."""
+
+    document: Document
+    warnings: tuple[str, ...] = ()
+    partial: str | None = None
+
+
+def load_document(source: str, data: bytes) -> Loaded:
+    """The document that a file's bytes hold."""
     found = format_of(source, data)
     decoded = decode(data)
     warnings = []
@@ -43,12 +54,15 @@ def load_document(source: str, data: bytes) -> tuple[Document, list[str]]:
         warnings.append(f"encoding guessed: {decoded.encoding}")
     if not decoded.text.strip():
         warnings.append("it holds no text")
+    front = front_matter(decoded.text) if found.media_type == "text/markdown" else None
     document = Document(
         id=document_id(source),
         source=source,
         text=decoded.text,
+        title=front.title if front else None,
         media_type=found.media_type,
         extractor=found.identity,
         encoding=decoded.encoding,
+        metadata=front.metadata if front else {},
     )
-    return document, warnings
+    return Loaded(document, tuple(warnings), front.problem if front else None)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from groundkit_core.contracts import Component
 from groundkit_core.embedding import Vectors
@@ -11,6 +12,9 @@ from groundkit_core.index import bm25
 from groundkit_core.index.view import View
 from groundkit_core.retrieval.fusion import fused
 from groundkit_core.terms import term_hash
+
+if TYPE_CHECKING:
+    from groundkit_core.index.allowed import Allowed
 
 __all__ = ["FUSION_DEPTH", "Fusion", "Ranking", "by_vectors", "by_words", "fuse"]
 
@@ -41,28 +45,37 @@ class Ranking:
     components: Mapping[int, dict[str, Component]] = field(default_factory=dict)
 
 
-def by_words(view: View, query: str, depth: int) -> Ranking:
-    """The best chunks by BM25."""
+def by_words(view: View, query: str, depth: int, allowed: "Allowed | None" = None) -> Ranking:
+    """The best chunks by BM25; of allowed documents only, by the statistics of all."""
     contents = view.contents
     asked = contents.analyzer.query_terms(query)
     terms = {term_hash(term): weight for term, weight in asked.items()}
-    stats = bm25.statistics(contents.segments, contents.chunks, contents.terms, terms)
-    hits = bm25.search(contents.segments, terms, stats, depth)
+    stats = bm25.statistics(contents.lexical, contents.chunks, contents.terms, terms)
+    passages = allowed.passages if allowed else None
+    hits = bm25.search(contents.lexical, terms, stats, depth, passages)
     return Ranking(hits, len(hits) < depth)
 
 
-def by_vectors(view: View, vector: Vectors, depth: int, least: float | None) -> Ranking:
-    """The chunks whose vectors are nearest."""
+def by_vectors(
+    view: View,
+    vector: Vectors,
+    depth: int,
+    least: float | None,
+    allowed: "Allowed | None" = None,
+) -> Ranking:
+    """The chunks whose vectors are nearest; of allowed documents only."""
     from groundkit_core.index import dense
 
-    near = dense.search(view.contents.dense, vector, depth)
+    rows_of = allowed.vectors if allowed else lambda _: None
+    near = dense.search(view.contents.dense, vector, depth, rows_of)
     scores = {each.key: each.score for each in near if least is None or each.score >= least}
     rows = view.store.by_embed_key(list(scores))
     hits = [
-        bm25.Hit(scores[key], int(id_[:16], 16), int(digest[:16], 16), seq)
-        for seq, id_, digest, key in rows
+        bm25.Hit(scores[key], int(id_[:16], 16), int(digest[:16], 16), seq, doc)
+        for seq, id_, digest, key, doc in rows
+        if allowed is None or allowed.lets(doc)
     ]
-    if lost := scores.keys() - {key for *_, key in rows}:
+    if lost := scores.keys() - {key for _, _, _, key, _ in rows}:
         raise CollectionCorruptError(
             f"{view.store.path}: {len(lost)} vectors belong to no passage; see grk doctor"
         )
@@ -82,7 +95,7 @@ def fuse(words: Ranking, vectors: Ranking, fusion: Fusion) -> Ranking:
     for seq, score in scores.items():
         found = {name: held[seq] for name, held in places.items() if seq in held}
         _, hit = next(iter(found.values()))
-        hits.append(bm25.Hit(score, hit.key, hit.content, seq))
+        hits.append(bm25.Hit(score, hit.key, hit.content, seq, hit.doc))
         components[seq] = {
             name: Component(rank=rank, score=held.score) for name, (rank, held) in found.items()
         }

@@ -1,9 +1,9 @@
 """From a query to ranked passages with citations."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from groundkit_core.config import DEFAULT_TOP_K, MAX_QUERY_LEN, MAX_TOP_K
 from groundkit_core.contracts import (
@@ -20,8 +20,9 @@ from groundkit_core.errors import (
     RetrievalError,
 )
 from groundkit_core.ids import content_hash
-from groundkit_core.index import bm25
+from groundkit_core.index.given import read_json
 from groundkit_core.index.view import View
+from groundkit_core.retrieval.diversity import Diversity, Picked, pick
 from groundkit_core.retrieval.legs import (
     FUSION_DEPTH,
     Fusion,
@@ -31,10 +32,14 @@ from groundkit_core.retrieval.legs import (
     fuse,
 )
 
+if TYPE_CHECKING:
+    from groundkit_core.index.allowed import Allowed
+    from groundkit_core.retrieval.filters import Filter
+
 __all__ = ["Query", "check_query", "check_space", "citation_of", "passages", "search"]
 
 Row = tuple[Any, ...]
-Components = Mapping[int, dict[str, Component]]
+Components = Mapping[int, Mapping[str, Component]]
 
 
 def check_query(text: str) -> None:
@@ -60,6 +65,8 @@ class Query:
     vector: Vectors | None = None
     identity: EmbeddingIdentity | None = None
     fusion: Fusion = field(default_factory=Fusion)
+    filters: "Filter | None" = None
+    diversity: Diversity = field(default_factory=Diversity)
 
     def __post_init__(self) -> None:
         check_query(self.text)
@@ -67,6 +74,12 @@ class Query:
             raise RetrievalError(f"top_k is {self.top_k}, it must be 1 to {MAX_TOP_K}")
         if self.mode not in ("bm25", "dense", "hybrid"):
             raise RetrievalError(f"there is no mode {self.mode!r}; it is bm25, dense or hybrid")
+        if self.all_copies and self.diversity.near_duplicates is not None:
+            raise RetrievalError("all copies cannot be listed and near-duplicates left out")
+        if self.filters is not None:
+            from groundkit_core.retrieval.filters import check_filter
+
+            check_filter(self.filters)
 
     @property
     def k(self) -> int:
@@ -76,17 +89,24 @@ class Query:
 
 def search(view: View, query: Query, collection: str) -> SearchResponse:
     """The best passages of one generation, equal texts collapsed unless all copies are wanted."""
-    hits, components = _best(view, query)
-    rows = {row[0]: row for row in view.store.fetch("seq", [hit.seq for hit in hits])}
-    missing = [hit.seq for hit in hits if hit.seq not in rows]
-    if missing:
-        raise CollectionCorruptError(f"{view.store.path}: passage {missing[0]} has no row")
-    copies = {} if query.all_copies else _copies(view, rows.values())
+    allowed = view.allowed(query.filters) if query.filters else None
+    found, components = _best(view, query, allowed)
+    rows = _rows(view, [seq for each in found for seq in (each.hit.seq, *each.similar)])
+    shown = [rows[each.hit.seq] for each in found]
+    copies = {} if query.all_copies else _copies(view, shown, allowed)
+    found.sort(key=lambda each: (-each.hit.score, rows[each.hit.seq][1]))
+    told = view.store.metadata([row[16] for row in shown])
     results = [
-        _result(rank, hit, rows[hit.seq], copies.get(rows[hit.seq][9], ()), components)
-        for rank, hit in enumerate(
-            sorted(hits, key=lambda hit: (-hit.score, rows[hit.seq][1])), start=1
+        _result(
+            rank,
+            each.hit.score,
+            rows[each.hit.seq],
+            told.get(rows[each.hit.seq][16]),
+            copies.get(rows[each.hit.seq][9], ()),
+            [rows[seq] for seq in each.similar],
+            components.get(each.hit.seq, {}),
         )
+        for rank, each in enumerate(found, start=1)
     ]
     return SearchResponse(
         query=query.text,
@@ -98,31 +118,39 @@ def search(view: View, query: Query, collection: str) -> SearchResponse:
     )
 
 
-def _best(view: View, query: Query) -> tuple[list[bm25.Hit], Components]:
+def _rows(view: View, seqs: Sequence[int]) -> dict[int, Row]:
+    """The rows of passages by number."""
+    rows = {row[0]: row for row in view.store.fetch("seq", seqs)}
+    if missing := [seq for seq in seqs if seq not in rows]:
+        raise CollectionCorruptError(f"{view.store.path}: passage {missing[0]} has no row")
+    return rows
+
+
+def _best(view: View, query: Query, allowed: "Allowed | None") -> tuple[list[Picked], Components]:
     """The best k hits; asks deeper while copies of one text crowd out other texts."""
+
+    def texts(seqs: Sequence[int]) -> dict[int, str]:
+        return {seq: row[11] for seq, row in _rows(view, seqs).items()}
+
     depth = query.k if query.mode != "hybrid" else max(query.k, FUSION_DEPTH)
     while True:
-        ranking = _ranking(view, query, depth)
-        if query.all_copies:
-            return ranking.hits[: query.k], ranking.components
-        best: dict[int, bm25.Hit] = {}
-        for hit in ranking.hits:
-            best.setdefault(hit.content, hit)
-        if len(best) >= query.k or ranking.complete:
-            return list(best.values())[: query.k], ranking.components
+        ranking = _ranking(view, query, depth, allowed)
+        found = pick(ranking.hits, query.diversity, query.k, texts, copies=query.all_copies)
+        if len(found) >= query.k or ranking.complete:
+            return found, ranking.components
         depth *= 4
 
 
-def _ranking(view: View, query: Query, depth: int) -> Ranking:
+def _ranking(view: View, query: Query, depth: int, allowed: "Allowed | None") -> Ranking:
     if query.mode == "bm25":
-        return by_words(view, query.text, depth)
+        return by_words(view, query.text, depth, allowed)
     if query.vector is None or query.identity is None:
         raise RetrievalError(f"mode {query.mode} needs an embedder")
     check_space(view, query.identity)
-    vectors = by_vectors(view, query.vector, depth, query.fusion.min_similarity)
+    vectors = by_vectors(view, query.vector, depth, query.fusion.min_similarity, allowed)
     if query.mode == "dense":
         return vectors
-    return fuse(by_words(view, query.text, depth), vectors, query.fusion)
+    return fuse(by_words(view, query.text, depth, allowed), vectors, query.fusion)
 
 
 def check_space(view: View, identity: EmbeddingIdentity) -> None:
@@ -137,15 +165,22 @@ def check_space(view: View, identity: EmbeddingIdentity) -> None:
         )
 
 
-def _copies(view: View, rows: Iterable[Row]) -> dict[str, list[Row]]:
+def _copies(view: View, rows: Iterable[Row], allowed: "Allowed | None") -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for row in view.store.fetch("hash", {row[9] for row in rows}):
-        found.setdefault(row[9], []).append(row)
+        if allowed is None or allowed.lets(row[16]):
+            found.setdefault(row[9], []).append(row)
     return found
 
 
 def _result(
-    rank: int, hit: bm25.Hit, row: Row, copies: Iterable[Row], components: Components
+    rank: int,
+    score: float,
+    row: Row,
+    told: Any,
+    copies: Iterable[Row],
+    similar: Iterable[Row],
+    components: Mapping[str, Component],
 ) -> RetrievalResult:
     """A result from its row; our copy of the text is never shown after it rotted."""
     citation = citation_of(row)
@@ -153,12 +188,14 @@ def _result(
         if content_hash(row[11]) == row[9]:
             return RetrievalResult(
                 rank=rank,
-                score=hit.score,
+                score=score,
                 content=row[11],
                 title=row[12],
+                metadata=read_json(told),
                 citation=citation,
                 copies=tuple(citation_of(other) for other in copies if other[0] != row[0]),
-                components=components.get(hit.seq, {}),
+                similar=tuple(citation_of(other) for other in similar),
+                components=dict(components),
             )
     except (AttributeError, TypeError, ValueError):
         pass
