@@ -92,7 +92,9 @@ def _searched(
 ) -> Found:
     def search(vector: Vectors) -> Rows:
         asked = Query("given", K, "dense", vector=vector.reshape(1, -1), identity=identity)
-        return np.array([int(result.citation.source) for result in collection.run(asked).results])
+        return np.array(
+            [int(result.citation.source) for result in collection.run([asked])[0].results]
+        )
 
     searches: dict[str, Search] = {"groundkit": search}
     truth = true_neighbours(vectors, queries, allowed)

@@ -4,8 +4,9 @@ import sqlite3
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.index_case import Case, measured_case, say
+from benchmarks.index_case import Case, measured_case
 from benchmarks.index_corpus import zipf_corpus
+from benchmarks.index_progress import say
 from benchmarks.index_real import real_corpus, why_missing
 from benchmarks.index_sides import MODULES, check_peers
 from benchmarks.index_targets import targets
@@ -18,21 +19,29 @@ _BUILDS = (
     "built in a process of its own: s, and those of the CPU, peak memory and disk in MB; from ids "
     "that are held as lists, or from text of a word for each; bm25s is compiled before; FTS5 "
     "(SQLite {sqlite}, optimized) and tantivy (one thread, no positions) hold no text, a "
-    "Collection does"
+    "Collection does; these three hold two numbers of each passage for the filters"
 )
 _OPENS = (
-    "a process that only searches: ms to open, the median of seven, and for the first query; "
-    "private memory after twenty, MB; the Collection is as its commits left it"
+    "a process that only searches: ms to open, the median of seven, for the first query, and for "
+    "the first under a filter, its mask made; private memory after twenty, MB; the Collection is "
+    "as its commits left it"
 )
 _SEARCHES = (
     "ten best, ms; sides take turns at each query; ids and scores only, but for Collection, which "
     "is the whole search; short: 3-7 terms of a passage that are not frequent, or a claim of "
-    "scifact's; eight segments: four of 18 % and four of 7 %, as tantivy merges eight alike"
+    "scifact's; eight segments: four of 18 % and four of 7 %, as tantivy merges eight alike; a "
+    "filter keeps one number: groundkit and bm25s are given masks that were made before, a "
+    "Collection gets a condition on metadata, FTS5 rowid IN (SELECT ...) of an indexed table, "
+    "tantivy a must on an indexed number"
 )
-_BATCHES = "short queries a second, in one batch"
+_BATCHES = (
+    "short queries a second: one by one, by two threads that share one index, and in one call "
+    "where a side has one"
+)
 _CHANGES = (
-    "ms to open, commit and close, one changed passage being the median of seven; s to merge all: "
-    "the Collection as committed, with its database shrunk, and eight segment files alone"
+    "ms to open, commit and close, one changed passage being the median of eleven; sides take "
+    "turns, at a million with a small Collection beside them; s to merge all: the Collection as "
+    "committed, with its database shrunk, and eight segment files alone"
 )
 
 

@@ -1,7 +1,6 @@
 """One corpus on every side."""
 
 import statistics
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -9,13 +8,15 @@ from shutil import rmtree
 from benchmarks.index_changes import change_rows, seconds_to_merge
 from benchmarks.index_collection import SEGMENTS, contents_of, make_empty
 from benchmarks.index_corpus import Corpus
+from benchmarks.index_filters import FILTERS
 from benchmarks.index_groundkit import eight_files, mapped, merge_seconds
 from benchmarks.index_process import built, searched
+from benchmarks.index_progress import say
 from benchmarks.index_searches import batch_rows, checked_searchers, search_rows
 from benchmarks.index_sides import BUILDERS, COLLECTION, EMPTY, NUMBA, OPENERS, folder_of
 from benchmarks.report import Row
 
-__all__ = ["Case", "measured_case", "say"]
+__all__ = ["Case", "measured_case"]
 
 _FEW = 20_000
 _REPEATS = 3
@@ -34,11 +35,6 @@ class Case:
     changes: list[Row]
 
 
-def say(text: str) -> None:
-    """Tell how far the run is."""
-    print(text, file=sys.stderr, flush=True)
-
-
 def measured_case(corpus: Corpus, base: Path) -> Case:
     """Build, open and search on every side, then change what was built."""
     builds = _builds(corpus, base)
@@ -49,14 +45,16 @@ def measured_case(corpus: Corpus, base: Path) -> Case:
     say(f"{corpus.name}: merging ...")
     compacting = seconds_to_merge(base)
     compacted = contents_of(collection)
+    say(f"{corpus.name}: cutting in eight ...")
     parts = base / "eight"
     parts.mkdir()
     files = eight_files(corpus, compacted, parts)
     eight = mapped(parts, files)
     merging = merge_seconds(parts, files)
+    say(f"{corpus.name}: checking ...")
     searchers = checked_searchers(corpus, base, committed, compacted, eight)
-    say(f"{corpus.name}: searching ...")
     searches = search_rows(corpus, searchers)
+    say(f"{corpus.name}: searching in threads and batches ...")
     batches = batch_rows(corpus, searchers, searches)
     del searchers
     say(f"{corpus.name}: changing ...")
@@ -114,6 +112,7 @@ def _opens(corpus: Corpus, base: Path) -> list[Row]:
                 "side": side,
                 "open": figures["open"],
                 "first query": figures["first"],
+                **{f"first, {kept.name}": figures.get(kept.name, "-") for kept in FILTERS},
                 "RssAnon": figures["private"],
             }
         )

@@ -5,14 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from groundkit_core import ChunkingConfig, Collection, Document, SearchResponse
-from groundkit_core.index.lexical import LexicalSegment
+from groundkit_core.index.lexical import LexicalIndex, LexicalSegment
 from groundkit_core.index.view import Contents, Reader, View
 from groundkit_core.retrieval import search as searching
+from groundkit_core.retrieval.filters import Condition
 
 from benchmarks.index_clock import Clock
 from benchmarks.index_corpus import Corpus, Queries, word
 from benchmarks.index_edits import Edit
-from benchmarks.index_queries import Ask, Hits, K, in_turn
+from benchmarks.index_filters import Filter, groups_of
+from benchmarks.index_queries import Ask, Hits, K
 
 __all__ = ["SEGMENTS", "InCollection", "SearchIn", "contents_of", "make_empty"]
 
@@ -20,6 +22,8 @@ SEGMENTS = Path("collection/segments")
 """Where the segment files are, below a side's folder."""
 _WHOLE = ChunkingConfig(strategy="fixed", size=1_000_000)
 _AT_ONCE = 20_000
+
+_Search = Callable[[Sequence[searching.Query]], list[SearchResponse]]
 
 
 class InCollection:
@@ -37,7 +41,7 @@ class InCollection:
         """The collection with its segments mapped."""
         collection = _opened(folder)
         collection.embedding()  # the least that maps them
-        return SearchIn(lambda text: collection.search(text, top_k=K))
+        return SearchIn(collection.run)
 
     def commit(self, folder: Path, edits: Sequence[Edit]) -> None:
         """Replace and add passages in one commit."""
@@ -51,38 +55,40 @@ class InCollection:
 
 
 class SearchIn:
-    """A whole search: takes a text, gives passages with citations."""
+    """A whole search: takes a text and a filter, gives passages with citations."""
 
-    def __init__(self, search: Callable[[str], SearchResponse]) -> None:
+    most_threads = 1
+
+    def __init__(self, search: _Search) -> None:
         self._search = search
 
     @classmethod
     def over(cls, folder: Path, segments: Sequence[LexicalSegment]) -> "SearchIn":
         """The same with other segments of the same passages."""
-        reader, name = Reader(_opened(folder).path), "collection"
+        reader, lexical = Reader(_opened(folder).path), LexicalIndex(segments)
 
-        def search(text: str) -> SearchResponse:
-            asked = searching.Query(text, K, "bm25")
-
-            def run(view: View) -> SearchResponse:
-                contents = replace(view.contents, segments=tuple(segments))
-                return searching.search(View(view.store, contents), asked, name)
+        def search(asked: Sequence[searching.Query]) -> list[SearchResponse]:
+            def run(view: View) -> list[SearchResponse]:
+                other = View(view.store, replace(view.contents, lexical=lexical))
+                return [searching.search(other, each, "collection") for each in asked]
 
             return reader.run(run)
 
         return cls(search)
 
-    def asked(self, terms: Sequence[int]) -> Ask:
+    def asked(self, terms: Sequence[int], kept: Filter | None = None) -> Ask:
         text = " ".join(map(word, terms))
+        condition = None if kept is None else Condition(key=kept.field, equals=kept.kept)
 
         def ask() -> Hits:
-            results = self._search(text).results
-            return [(int(result.citation.source), result.score) for result in results]
+            asked = searching.Query(text, K, "bm25", filters=condition)
+            (response,) = self._search([asked])
+            return [(int(each.citation.source), each.score) for each in response.results]
 
         return ask
 
-    def batch(self, queries: Queries, threads: int) -> None:
-        in_turn(self, queries, threads)
+    def batch(self, queries: Queries, threads: int) -> None:  # noqa: ARG002
+        self._search([searching.Query(" ".join(map(word, terms)), K, "bm25") for terms in queries])
 
 
 def make_empty(folder: Path) -> None:
@@ -101,7 +107,10 @@ def _opened(folder: Path) -> Collection:
 
 
 def _add(collection: Collection, texts: Sequence[tuple[int, str]]) -> None:
-    documents = [Document.from_text(str(passage), text) for passage, text in texts]
+    documents = [
+        Document.from_text(str(passage), text, metadata=groups_of(passage))
+        for passage, text in texts
+    ]
     settled = collection.exists()
     collection.add(
         documents, chunking=None if settled else _WHOLE, language=None if settled else "none"

@@ -86,9 +86,27 @@ class Corpus:
         return found
 
     def texts(self, start: int, end: int) -> list[str]:
-        """The passages as text."""
-        words = self.words
-        return [" ".join([words[term] for term in terms]) for terms in self.lists(start, end)]
+        """The passages as text, read from the file."""
+        first, last = int(self._lines[start]), int(self._lines[end])
+        with (self.folder / "texts").open("rb") as file:
+            file.seek(first)
+            return file.read(last - first).decode("ascii").splitlines()
+
+    def write_texts(self) -> None:
+        """Make that file, a line for each passage."""
+        words, sizes = self.words, [0]
+        with (self.folder / "texts").open("wb") as file:
+            for start in range(0, self.size, _BLOCK):
+                lists = self.lists(start, min(start + _BLOCK, self.size))
+                texts = [" ".join([words[term] for term in terms]) + "\n" for terms in lists]
+                file.write("".join(texts).encode())
+                sizes += map(len, texts)
+        np.save(self.folder / "lines.npy", np.cumsum(sizes))
+
+    @cached_property
+    def _lines(self) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = np.load(self.folder / "lines.npy", mmap_mode="r")
+        return found
 
 
 def word(term: int) -> str:
@@ -152,7 +170,9 @@ def write_corpus(
     about["queries"] = [terms for terms in given if terms] or _asked(corpus, stop_words)
     about["long_queries"] = _asked(corpus, 0, (_LONG_QUERY, _LONG_QUERY + 1))
     (folder / "about.json").write_text(json.dumps(about), "utf-8")
-    return Corpus(folder)
+    corpus = Corpus(folder)
+    corpus.write_texts()
+    return corpus
 
 
 def _asked(corpus: Corpus, stop_words: int, lengths: tuple[int, int] = _QUERY_LENGTHS) -> Queries:

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import numpy as np
 from groundkit_core.index import bm25
-from groundkit_core.index.lexical import ChunkKeys, LexicalSegment, _count, build_arrays
+from groundkit_core.index.counting import ChunkKeys, build_arrays, count
+from groundkit_core.index.lexical import LexicalIndex, LexicalSegment
 from groundkit_core.index.merge import Part, due, merged
-from groundkit_core.index.segment_file import SegmentFile, open_segment, write_segment
+from groundkit_core.index.segment_file import Array, SegmentFile, open_segment, write_segment
 from groundkit_core.index.view import Contents
 from groundkit_core.terms import term_hash
 
 from benchmarks.index_clock import Clock
 from benchmarks.index_corpus import Corpus, Queries, eight_parts, word
-from benchmarks.index_queries import Ask, K, in_turn
+from benchmarks.index_filters import Filter
+from benchmarks.index_queries import Ask, K
 
 __all__ = ["Kernel", "Segments", "eight_files", "mapped", "merge_seconds"]
 
@@ -50,7 +52,6 @@ class _Batch:
     """What a tokenizer gives for some passages: word ids, and the one term of each word."""
 
     ids: Queries
-    spread: Queries
     terms: list[str]
 
 
@@ -61,19 +62,18 @@ def _batch(corpus: Corpus, part: range) -> _Batch:
         place = {term: at for at, term in enumerate(used)}
         ids = [[place[term] for term in passage] for passage in ids]
         terms = [terms[term] for term in used]
-    return _Batch(ids, [[at] for at in range(len(terms))], terms)
+    return _Batch(ids, terms)
 
 
 def _written(batch: _Batch, keys: ChunkKeys, folder: Path) -> SegmentFile:
-    hashes = np.array([term_hash(term) for term in batch.terms], np.uint64)
-    counts = _count(batch.ids, batch.spread, hashes)
+    counts = count(batch.ids, [(term_hash(term),) for term in batch.terms])
     return write_segment(folder, "lex", build_arrays(counts, keys))
 
 
 def _keys(part: range) -> ChunkKeys:
     rows = np.arange(part.start + 1, part.stop + 1, dtype=np.uint64)
     mixed = rows * np.uint64(0x9E3779B97F4A7C15)
-    return ChunkKeys(seq=rows, doc=rows, content=mixed, id=mixed)
+    return ChunkKeys(seq=rows, doc=rows, content=mixed, id=mixed, embed=mixed)
 
 
 def _merge(folder: Path, held: list[tuple[SegmentFile, int]], chosen: range) -> None:
@@ -86,11 +86,17 @@ def _merge(folder: Path, held: list[tuple[SegmentFile, int]], chosen: range) -> 
 
 def eight_files(corpus: Corpus, contents: Contents, folder: Path) -> list[SegmentFile]:
     """The passages of a collection's one segment in eight files."""
-    (whole,) = contents.segments
+    (whole,) = contents.lexical.segments
     files = []
     for part in eight_parts(corpus.size):
         rows = slice(part.start, part.stop)
-        keys = ChunkKeys(whole.seq[rows], whole.seq[rows], whole.content[rows], whole.id[rows])
+        keys = ChunkKeys(
+            whole.seq[rows],
+            whole.doc[rows],
+            whole.content[rows],
+            whole.id[rows],
+            whole.embed[rows],
+        )
         files.append(_written(_batch(corpus, part), keys, folder))
     return files
 
@@ -109,22 +115,27 @@ def merge_seconds(folder: Path, files: Sequence[SegmentFile]) -> float:
 
 
 class Kernel:
-    """Statistics and search over mapped segments; takes weighted term hashes."""
+    """Statistics and search over mapped segments; takes weighted term hashes, and a mask that was
+    made before.
+    """
 
     def __init__(self, corpus: Corpus, segments: Sequence[LexicalSegment]) -> None:
         self._corpus = corpus
-        self._segments = tuple(segments)
+        self._index = LexicalIndex(segments)
+        self._masks: dict[Filter | None, Array | None] = {None: None}
 
-    def asked(self, terms: Sequence[int]) -> Ask:
-        corpus, segments = self._corpus, self._segments
+    def asked(self, terms: Sequence[int], kept: Filter | None = None) -> Ask:
+        corpus, index, mask = self._corpus, self._index, self._mask(kept)
         query = {term_hash(word(term)): 1.0 for term in terms}
 
         def ask() -> list[tuple[int, float]]:
-            stats = bm25.statistics(segments, corpus.size, corpus.tokens, query)
-            found = bm25.search(segments, query, stats, K)
+            stats = bm25.statistics(index, corpus.size, corpus.tokens, query)
+            found = bm25.search(index, query, stats, K, mask)
             return [(hit.seq - 1, hit.score) for hit in found]
 
         return ask
 
-    def batch(self, queries: Queries, threads: int) -> None:
-        in_turn(self, queries, threads)
+    def _mask(self, kept: Filter | None) -> Array | None:
+        if kept is not None and kept not in self._masks:
+            self._masks[kept] = self._index.mask(kept.passages(self._corpus.size) + 1)
+        return self._masks[kept]

@@ -5,11 +5,14 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.index_clock import Clock
 from benchmarks.index_corpus import Corpus
-from benchmarks.index_sides import BUILDERS, OPENERS, folder_of
+from benchmarks.index_filters import FILTERS, Filter
+from benchmarks.index_queries import Searcher
+from benchmarks.index_sides import BUILDERS, EMPTY, OPENERS, folder_of
 from benchmarks.report import BenchmarkError
 
 __all__ = ["built", "searched"]
@@ -25,7 +28,9 @@ def built(side: str, corpus: Corpus, base: Path) -> dict[str, float]:
 
 
 def searched(side: str, corpus: Corpus, base: Path) -> dict[str, float]:
-    """Milliseconds to `open` and for the `first` query, and `private` memory in MB."""
+    """Milliseconds to `open`, for the `first` query and for the first under each filter by its
+    name, and `private` memory in MB.
+    """
     return _run("search", side, corpus, base)
 
 
@@ -60,12 +65,23 @@ def _search(side: str, corpus: Corpus, base: Path) -> dict[str, float]:
             searches.append(time.perf_counter() - begin)
         if turn == 0:
             private = _megabytes("RssAnon")
+            # Nothing in an empty collection has a field to filter by.
+            filters = () if side == EMPTY else FILTERS
+            filtered = {kept.name: _first(searcher, asked[0], kept) for kept in filters}
         del searcher
     return {
         "open": 1000 * statistics.median(opens),
         "first": 1000 * searches[0],
         "private": private,
+        **filtered,
     }
+
+
+def _first(searcher: Searcher, terms: Sequence[int], kept: Filter) -> float:
+    """Milliseconds to make a filter ready and to search under it."""
+    begin = time.perf_counter()
+    searcher.asked(terms, kept)()
+    return 1000 * (time.perf_counter() - begin)
 
 
 def _megabytes(what: str) -> float:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.index_clock import Clock
-from benchmarks.index_corpus import Corpus, Queries, eight_parts, word
+from benchmarks.index_corpus import Corpus, eight_parts, word
 from benchmarks.index_edits import Edit
-from benchmarks.index_queries import Ask, Hits, K, in_turn
+from benchmarks.index_filters import FILTERS, Filter, groups_of
+from benchmarks.index_queries import Ask, Hits, K
 
 __all__ = ["Tantivy"]
 
@@ -60,14 +61,17 @@ class Tantivy:
             self._tantivy.SchemaBuilder()
             .add_unsigned_field("passage", indexed=True, fast=True)
             .add_text_field("text", tokenizer_name="whitespace", index_option="freq")
-            .build()
         )
-        return self._tantivy.Index(schema, path=str(folder))
+        for each in FILTERS:
+            schema.add_unsigned_field(each.field, indexed=True)
+        return self._tantivy.Index(schema.build(), path=str(folder))
 
     def _document(self, passage: int, text: str) -> Any:
         document = self._tantivy.Document()
         document.add_unsigned("passage", passage)
         document.add_text("text", text)
+        for field, number in groups_of(passage).items():
+            document.add_unsigned(field, number)
         return document
 
 
@@ -84,20 +88,28 @@ class _TantivySearch:
         found: int = self._searcher.num_segments
         return found
 
-    def asked(self, terms: Sequence[int]) -> Ask:
+    def asked(self, terms: Sequence[int], kept: Filter | None = None) -> Ask:
+        query, must = self._query(terms), self._tantivy.Occur.Must
+        if kept is not None:
+            group = self._tantivy.Query.term_query(self._schema, kept.field, kept.kept)
+            # Which group it is must not count in the score.
+            scored = self._tantivy.Query.const_score_query(group, 0.0)
+            query = self._tantivy.Query.boolean_query([(must, query), (must, scored)])
+        return lambda: self._found(query, K)
+
+    def ranked(self, terms: Sequence[int]) -> Hits:
+        """Every passage that matches."""
+        return self._found(self._query(terms), self._searcher.num_docs)
+
+    def _query(self, terms: Sequence[int]) -> Any:
         query, should = self._tantivy.Query, self._tantivy.Occur.Should
         words = [word(term) for term in terms]
-        any_of = query.boolean_query(
+        return query.boolean_query(
             [(should, query.term_query(self._schema, "text", word, "freq")) for word in words]
         )
 
-        def ask() -> Hits:
-            found = self._searcher.search(any_of, K, count=False).hits
-            addresses = [address for _, address in found]
-            passages = self._searcher.fast_field_values("passage", addresses)
-            return [(at, score) for at, (score, _) in zip(passages, found, strict=True)]
-
-        return ask
-
-    def batch(self, queries: Queries, threads: int) -> None:
-        in_turn(self, queries, threads)
+    def _found(self, query: Any, most: int) -> Hits:
+        found = self._searcher.search(query, most, count=False).hits
+        addresses = [address for _, address in found]
+        passages = self._searcher.fast_field_values("passage", addresses)
+        return [(at, score) for at, (score, _) in zip(passages, found, strict=True)]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.index_case import Case
+from benchmarks.index_changes import BESIDE, LARGE, SMALL
 from benchmarks.index_searches import SHORT
 from benchmarks.index_sides import COLLECTION, EMPTY, NUMBA, OURS
 from benchmarks.report import Row, Target
@@ -13,19 +14,14 @@ __all__ = ["targets"]
 _QUERY = {100_000: 2.5, 1_000_000: 1.2}
 """The most that p50 may be of bm25s's with numba, by the number of passages."""
 _EIGHT, _BUILD, _OPEN, _DISK = 3.0, 0.35, 20.0, 0.8
-_COMMIT, _SMALL, _LARGE = 3.0, 10_000, 1_000_000
-_PRIVATE = 200.0
+_COMMIT, _PRIVATE = 3.0, 200.0
 
 
 def targets(cases: Sequence[Case]) -> list[Target]:
-    """Those of each corpus, then those between sizes that were both measured."""
-    made = {case.size: case for case in cases if case.name.startswith("Zipf")}
+    """Those of each corpus, then those of its size."""
     found = [target for case in cases for target in _of_any(case)]
-    found += [target for case in made.values() for target in _of_size(case)]
-    if {_SMALL, _LARGE} <= made.keys():
-        small, large = (_changed(made[size]) for size in (_SMALL, _LARGE))
-        what = f"one changed document at {_LARGE:,} / at {_SMALL:,}"
-        found.append(Target(what, large / small, at_most=_COMMIT))
+    made_up = [case for case in cases if case.name.startswith("Zipf")]
+    found += [target for case in made_up for target in _of_size(case)]
     return found
 
 
@@ -53,14 +49,15 @@ def _of_size(case: Case) -> list[Target]:
             Target(f"{case.name}: query p50 / bm25s numba", one / peer, at_most=limit),
             Target(f"{case.name}: that in eight segments", eight / peer, at_most=_EIGHT),
         ]
-    if case.size == _LARGE:
+    if case.size == LARGE:
+        small, large = (
+            _figure(case.changes, "1 changed, ms", side=side) for side in (BESIDE, COLLECTION)
+        )
+        what = f"{case.name}: one changed document / at {SMALL:,}"
+        found.append(Target(what, large / small, at_most=_COMMIT))
         private = _figure(case.opens, "RssAnon", side=COLLECTION)
         found.append(Target(f"{case.name}: private memory, MB", private, at_most=_PRIVATE))
     return found
-
-
-def _changed(case: Case) -> float:
-    return _figure(case.changes, "1 changed, ms", side=COLLECTION)
 
 
 def _ratio(pair: Sequence[float]) -> float:

@@ -3,6 +3,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -15,25 +16,40 @@ from benchmarks.__main__ import main
 from benchmarks.index_clock import Clock
 from benchmarks.index_corpus import Corpus, Queries, eight_parts, word, write_corpus, zipf_corpus
 from benchmarks.index_corpus import zipf_blocks as blocks
-from benchmarks.index_queries import Ask, Hits, check_parity, interleaved, throughput
+from benchmarks.index_filters import FILTERS, Filter, groups_of
+from benchmarks.index_parity import check_filters, check_parity
+from benchmarks.index_queries import Ask, Hits, at_once, interleaved, per_second
 from benchmarks.report import BenchmarkError
 
 
 class Given:
-    """Gives the same hits for every query, after the turns of an idle loop."""
+    """Gives the same hits for every query, or those of a filter, after turns of an idle loop."""
 
-    def __init__(self, hits: Hits, turns: int = 0) -> None:
-        self._hits, self._turns = hits, turns
+    def __init__(
+        self, hits: Hits, turns: int = 0, kept: dict[Filter | None, Hits] | None = None
+    ) -> None:
+        self._hits, self._turns, self._kept = hits, turns, kept or {}
 
-    def asked(self, terms: Sequence[int]) -> Ask:  # noqa: ARG002
+    def asked(self, terms: Sequence[int], kept: Filter | None = None) -> Ask:  # noqa: ARG002
         def ask() -> Hits:
             sum(range(self._turns))
-            return self._hits
+            return self._kept.get(kept, self._hits)
 
         return ask
 
+    def ranked(self, terms: Sequence[int]) -> Hits:  # noqa: ARG002
+        return self._hits
+
+
+class InOneCall(Given):
+    """Takes many at once, on one thread."""
+
+    most_threads = 1
+
     def batch(self, queries: Queries, threads: int) -> None:
-        pass
+        assert threads == 1
+        for terms in queries:
+            self.asked(terms)()
 
 
 def test_made_up_passages_are_the_same_each_time_and_begin_alike_at_any_size() -> None:
@@ -115,8 +131,69 @@ def test_a_slow_side_is_asked_until_it_has_used_its_time() -> None:
     assert 0 < found["fast", 1].p50 <= found["fast", 1].p95 < found["slow", 1].p50
 
 
-def test_throughput_counts_queries_a_second() -> None:
-    assert throughput(Given([]), [[0]] * 10, 1) > 10
+def test_all_queries_are_asked_under_the_filter() -> None:
+    class Recording(Given):
+        def asked(self, terms: Sequence[int], kept: Filter | None = None) -> Ask:
+            asked.append(kept)
+            return super().asked(terms, kept)
+
+    asked: list[Filter | None] = []
+    interleaved({("one", 1): Recording([])}, [[0]] * 5, 1.0, FILTERS[1])
+    assert asked == [FILTERS[1]] * len(asked)
+    assert len(asked) > 5
+
+
+def test_a_filter_keeps_one_in_a_hundred_or_in_ten() -> None:
+    for kept, wanted in zip(FILTERS, ([7, 107, 207], list(range(7, 250, 10))), strict=True):
+        assert kept.passages(250).tolist() == wanted
+        assert [at for at in range(250) if kept.holds(at)] == wanted
+        assert [at for at in range(250) if groups_of(at)[kept.field] == kept.kept] == wanted
+    assert [kept.name for kept in FILTERS] == ["1 % filter", "10 % filter"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [(7, 5.0), (17, 3.0)],
+        [(7, 5.0), (17, 3.0), (8, 4.0)],
+        [(17, 3.0), (7, 5.0), (27, 1.0)],
+        [(7, 5.0), (17, 3.0), (28, 1.0)],
+        [(7, 5.0), (17, 3.0), (37, 1.0)],
+        [(7, 5.0), (17, 2.9), (27, 1.0)],
+    ],
+)
+def test_wrong_hits_under_a_filter_stop_the_run(wrong: Hits) -> None:
+    hundredth, tenth = FILTERS
+    full = [(7, 5.0), (8, 4.0), (17, 3.0), (28, 1.0), (27, 1.0)]
+    first: dict[Filter | None, Hits] = {
+        hundredth: [(7, 5.0)],
+        tenth: [(7, 5.0), (17, 3.000001), (27, 1.0)],
+    }
+    right = Given([], kept=first)
+    check_filters({("right", 1): right}, Given(full), [[0]])
+    sides = {("right", 1): right, ("wrong", 8): Given([], kept={**first, tenth: wrong})}
+    with pytest.raises(BenchmarkError, match=r"wrong, 8 segments, 10 % filter: .* \[5, 6\]"):
+        check_filters(sides, Given(full), [[5, 6]])
+
+
+def test_queries_a_second_are_those_that_all_threads_answer() -> None:
+    asked: list[int] = []
+    asks = [partial(_note, asked, at) for at in range(7)]
+    assert per_second(asks, 2) > 7
+    assert sorted(asked) == list(range(7))
+
+
+def _note(asked: list[int], at: int) -> Hits:
+    asked.append(at)
+    return []
+
+
+def test_only_a_side_that_takes_many_queries_in_one_call_is_given_them_so() -> None:
+    assert at_once(Given([]), [[0]] * 10, 1) is None
+    assert at_once(InOneCall([]), [[0]] * 10, 2) is None
+    found = at_once(InOneCall([]), [[0]] * 10, 1)
+    assert isinstance(found, float)
+    assert found > 10
 
 
 @pytest.mark.parametrize("missing", index_sides.MODULES)

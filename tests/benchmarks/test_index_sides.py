@@ -7,10 +7,12 @@ from benchmarks.index_clock import Clock
 from benchmarks.index_collection import InCollection, SearchIn, contents_of, make_empty
 from benchmarks.index_corpus import Corpus, zipf_corpus
 from benchmarks.index_edits import Edit, added, changed
+from benchmarks.index_filters import FILTERS
 from benchmarks.index_fts5 import Fts5
 from benchmarks.index_groundkit import Kernel, Segments, eight_files, mapped, merge_seconds
+from benchmarks.index_parity import check_filters, check_parity
 from benchmarks.index_process import built, searched
-from benchmarks.index_queries import Hits, Searcher, check_parity
+from benchmarks.index_queries import Hits, Searcher
 from benchmarks.index_sides import FTS5, folder_of
 from benchmarks.report import BenchmarkError
 
@@ -52,7 +54,7 @@ def test_every_way_to_build_and_cut_gives_the_scores_of_bm25s(
     eight = mapped(tmp_path / "eight", files)
     assert [segment.size for segment in eight] == [54] * 4 + [21] * 4
     searchers: dict[tuple[str, int], Searcher] = {
-        ("kernel", 1): Kernel(corpus, contents.segments),
+        ("kernel", 1): Kernel(corpus, contents.lexical.segments),
         ("kernel", 8): Kernel(corpus, eight),
         ("whole", 1): collection.open(corpus, tmp_path / "collection"),
         ("whole", 8): SearchIn.over(tmp_path / "collection", eight),
@@ -60,6 +62,7 @@ def test_every_way_to_build_and_cut_gives_the_scores_of_bm25s(
     peer = oracle.open(corpus, tmp_path / "bm25s")
     queries = [*corpus.queries[:40], *corpus.long_queries[:10]]
     check_parity(searchers, peer, queries)
+    check_filters({**searchers, ("bm25s", 1): peer}, peer, queries)
     for terms in queries[:10]:
         first, *others = (searcher.asked(terms)() for searcher in searchers.values())
         assert all(found == first for found in others)
@@ -90,6 +93,7 @@ def test_fts5_finds_the_passages_that_hold_a_rare_word(
         hits = search.asked(terms)()
         assert passages(hits) == wanted
         assert [score for _, score in hits] == sorted((s for _, s in hits), reverse=True)
+    check_filters({("FTS5", 1): search}, search, [*corpus.queries[:40], *corpus.long_queries[:5]])
 
 
 @pytest.mark.parametrize("eight", [False, True])
@@ -102,7 +106,7 @@ def test_tantivy_finds_them_too(corpus: Corpus, rare: Answers, tmp_path: Path, e
     search = side.open(corpus, tmp_path)
     for terms, wanted in rare:
         assert passages(search.asked(terms)()) == wanted
-    search.batch(corpus.queries[:4], 2)
+    check_filters({("both", 1): search}, search, [*corpus.queries[:40], *corpus.long_queries[:5]])
 
 
 @pytest.mark.parametrize("name", ["FTS5", "tantivy", "groundkit"])
@@ -142,6 +146,7 @@ def test_a_process_of_its_own_builds_and_another_searches(corpus: Corpus, tmp_pa
     found = searched(FTS5, corpus, tmp_path)
     assert 0 < made["seconds"] < 60
     assert found["open"] > 0 < found["first"]
+    assert all(found[kept.name] > 0 for kept in FILTERS)
     if Path("/proc/self/status").exists():
         assert made["peak"] > found["private"] > 5
 
@@ -154,4 +159,4 @@ def test_a_side_that_fails_stops_the_run_and_says_why(corpus: Corpus, tmp_path: 
 def test_an_empty_collection_is_there_and_holds_nothing(tmp_path: Path) -> None:
     make_empty(tmp_path)
     contents = contents_of(tmp_path)
-    assert (contents.chunks, contents.segments) == (0, ())
+    assert (contents.chunks, contents.lexical.segments) == (0, ())
