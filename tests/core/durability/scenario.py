@@ -109,12 +109,25 @@ def killed(operation: Callable[[Path, int], None], base: Path, seed: int, at: st
 
 def versions(base: Path) -> dict[str, tuple[str, ...]]:
     """Passages of each document as the collection holds them."""
-    found = {}
     with collection(base) as opened:
-        for passages in opened.passages():
-            if passages:
-                found[passages[0][0].source] = tuple(content for _, content in passages)
-    return found
+        return passages_of(opened)
+
+
+def passages_of(opened: Collection) -> dict[str, tuple[str, ...]]:
+    """Passages of each document."""
+    return {
+        passages[0][0].source: tuple(content for _, content in passages)
+        for passages in opened.passages()
+        if passages
+    }
+
+
+def rebuilt(base: Path, scratch: Path) -> Collection:
+    """A new collection of the same documents."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    opened = Collection.open(scratch / "default")
+    opened.ingest([base / "docs"], metadata=metadata)
+    return opened
 
 
 def assert_whole(
@@ -131,6 +144,12 @@ def assert_whole(
 
 def assert_healed(base: Path, scratch: Path) -> None:
     """The next run completes; all verifies; nothing is left over; it equals a new collection."""
+    with rebuilt(base, scratch) as fresh:
+        assert_healed_as(base, fresh)
+
+
+def assert_healed_as(base: Path, fresh: Collection) -> None:
+    """As `assert_healed`, beside a new collection that is there already."""
     with collection(base) as opened:
         opened.ingest([base / "docs"], metadata=metadata, allow_removal=True)
         assert opened.check() == []
@@ -138,11 +157,8 @@ def assert_healed(base: Path, scratch: Path) -> None:
             assert {v.status for v in opened.verify_all(passages)} <= {"verified"}
         segments = {path.name for path in (opened.path / "segments").iterdir()}
         assert len(segments) == opened.info().segments
-        shutil.rmtree(scratch, ignore_errors=True)
-        with Collection.open(scratch / "default") as rebuilt:
-            rebuilt.ingest([base / "docs"], metadata=metadata)
-            for query in ("word1 word2 word3", "word7", "word250 word9"):
-                assert scores(opened, query) == scores(rebuilt, query)
+        for query in ("word1 word2 word3", "word7", "word250 word9"):
+            assert scores(opened, query) == scores(fresh, query)
 
 
 def scores(opened: Collection, query: str) -> list[tuple[float, str]]:

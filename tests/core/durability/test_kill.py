@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from groundkit_core import Collection
 from groundkit_core.errors import CollectionNotFoundError
 from groundkit_core.failpoints import FAILPOINTS
 
@@ -47,12 +46,9 @@ def test_kill_at_every_step_heals(
         if not scenario.killed(operation, base, seed, at, n=1 + seed % 3 if seed % 4 else 1):
             continue
         kills += 1
-        finished = tmp_path / "finished"
-        shutil.rmtree(finished, ignore_errors=True)
-        shutil.copytree(base / "docs", finished / "docs")
-        Collection.open(finished / "index" / "default").ingest([finished / "docs"])
-        scenario.assert_whole(base, before, scenario.versions(finished))
-        scenario.assert_healed(base, tmp_path / "scratch")
+        with scenario.rebuilt(base, tmp_path / "scratch") as fresh:
+            scenario.assert_whole(base, before, scenario.passages_of(fresh))
+            scenario.assert_healed_as(base, fresh)
         shutil.rmtree(base)
         if kills == KILLS:
             break
