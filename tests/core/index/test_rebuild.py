@@ -121,6 +121,7 @@ def known_filters(held: dict[str, Page]) -> tuple[Filtered, ...]:
     return FILTERS if any(page.tags for page in held.values()) else (FILTERS[2], FILTERS[4])
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(steps, min_size=1, max_size=12))
 def test_any_history_ends_in_the_answers_of_a_rebuild(history: Sequence[Step]) -> None:
@@ -140,6 +141,7 @@ def test_any_history_ends_in_the_answers_of_a_rebuild(history: Sequence[Step]) -
         assert collection.check() == []
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.lists(steps, min_size=1, max_size=12))
 def test_after_any_history_a_filter_gives_the_full_ranking_of_what_it_lets_through(
@@ -212,6 +214,7 @@ def random_step(chance: random.Random) -> Step:
     return chance.choice(("reopen", "reindex", "compact"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_any_history_with_vectors_ends_in_the_answers_of_a_rebuild(
     seed: int, tmp_path: Path
