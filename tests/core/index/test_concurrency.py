@@ -16,6 +16,7 @@ from groundkit_core.errors import (
     CollectionCorruptError,
     CollectionNotFoundError,
 )
+from groundkit_core.index.view import Reader, View
 from groundkit_core.retrieval.filters import Condition
 from groundkit_core.testing import InMemoryEmbedder
 
@@ -330,3 +331,34 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
             Collection.open(tmp_path / "none").search("marker")
 
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_query_begins_again_as_often_as_a_writer_sweeps_what_it_needs(
+    collection: Collection,
+) -> None:
+    collection.add([Document.from_text("a", "pump")])
+    reader = Reader(collection.path)
+    seen: list[int] = []
+
+    def swept(view: View) -> list[int]:
+        seen.append(view.contents.manifest.generation)
+        if len(seen) < 5:
+            collection.add([Document.from_text(f"b{len(seen)}", "valve")])
+            raise FileNotFoundError(2, "No such file", "gone.vec")
+        return seen
+
+    first = collection.info().generation
+    assert reader.run(swept) == [first, first + 1, first + 2, first + 3, first + 4]
+
+
+def test_a_file_that_the_newest_generation_lacks_is_missing(collection: Collection) -> None:
+    collection.add([Document.from_text("a", "pump")])
+    tries: list[int] = []
+
+    def lost(view: View) -> None:
+        tries.append(view.contents.chunks)
+        raise FileNotFoundError(2, "No such file", "gone.vec")
+
+    with pytest.raises(CollectionCorruptError, match=r"^gone\.vec: the segment file is missing$"):
+        Reader(collection.path).run(lost)
+    assert tries == [1]

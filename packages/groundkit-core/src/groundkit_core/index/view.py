@@ -86,15 +86,25 @@ class Reader:
             return self._run_again(query)
 
     def _run_again(self, query: Callable[[View], T]) -> T:
+        while True:
+            try:
+                return self._run(query)
+            except FileNotFoundError as error:
+                # A writer swept it between our reading its name and opening it, or it is lost.
+                if self._current() == self._local.version:
+                    raise CollectionCorruptError(
+                        f"{error.filename}: the segment file is missing"
+                    ) from None
+
+    def _current(self) -> tuple[int, str]:
+        """Generation and token as they are now."""
+        store = self._store()
         try:
-            return self._run(query)
-        except FileNotFoundError:
-            # A writer swept a segment between our reading its name and opening it.
-            pass
-        try:
-            return self._run(query)
-        except FileNotFoundError as error:
-            raise CollectionCorruptError(f"{error.filename}: the segment file is missing") from None
+            with store.read():
+                return store.meta("generation"), store.meta("token")
+        finally:
+            if store.frozen:
+                store.close()
 
     def _run(self, query: Callable[[View], T]) -> T:
         store = self._store()
@@ -123,6 +133,7 @@ class Reader:
     def _load(self, store: Store) -> Contents:
         held = self._contents
         version = (store.meta("generation"), store.meta("token"))
+        self._local.version = version
         if held is not None and version == (held.manifest.generation, held.manifest.token):
             return held
         manifest = store.manifest()
