@@ -254,6 +254,43 @@ def test_a_child_forked_while_threads_search_does_not_hang(path: Path) -> None:
 _collection: Collection
 
 
+@pytest.mark.parametrize("path", ["scan"], indirect=True)
+@needs_fork
+def test_a_child_forked_while_a_thread_writes_does_not_hang(path: Path) -> None:
+    said = child(
+        """
+        from groundkit_core.index.store import Store
+        inside, done = threading.Event(), threading.Event()
+
+
+        def write():
+            store = Store.open_writable(path, None)
+            store.connection.create_function("wait", 0, lambda: inside.set() or done.wait(30) or 1)
+            store.rows("SELECT wait()")  # SQLite holds the connection's lock meanwhile
+
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        inside.wait(10)
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        ended, until = 0, time.monotonic() + 10
+        while not ended and time.monotonic() < until:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            time.sleep(0.02)
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        print("ended" if ended else "hung")
+        done.set()
+        thread.join()
+        """,
+        path,
+    )
+    assert said.split() == ["ended"]
+
+
 def _open(path: Path) -> None:
     global _collection
     _collection = opened(path)

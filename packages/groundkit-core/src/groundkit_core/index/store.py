@@ -17,7 +17,6 @@ from groundkit_core.errors import (
     CollectionIncompatibleError,
     CollectionNotFoundError,
 )
-from groundkit_core.index.forks import closed_in_children
 
 __all__ = [
     "DATABASE",
@@ -152,7 +151,6 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
-        closed_in_children(self)
         self.frozen = False
         """Whether the connection takes the file for unchangeable, and so sees no later commit."""
 

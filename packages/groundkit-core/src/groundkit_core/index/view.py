@@ -15,7 +15,7 @@ from groundkit_core.errors import (
     CollectionIncompatibleError,
 )
 from groundkit_core.index.dense import DenseSegment
-from groundkit_core.index.forks import held_at_forks
+from groundkit_core.index.forks import closed_in_children, held_at_forks
 from groundkit_core.index.lexical import LexicalIndex, LexicalSegment
 from groundkit_core.index.segment_file import SegmentFile
 from groundkit_core.index.spaces import Space, active_space, dense_segments
@@ -127,6 +127,8 @@ class Reader:
             store: Store = held[1]
         else:
             store = Store.open_readable(self._path)
+            # Not those of a writer, whose lock another thread may hold at the fork.
+            closed_in_children(store)
             self._local.held = (key, store)
         return store
 
