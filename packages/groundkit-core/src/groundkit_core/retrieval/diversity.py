@@ -89,9 +89,11 @@ def _with_shingles(
     """Each hit with its shingles where they are needed; texts are read as far as is asked."""
     for first in range(0, len(hits), _AT_ONCE):
         part = hits[first : first + _AT_ONCE]
-        found = texts([hit.seq for hit in part]) if threshold is not None else {}
-        for hit in part:
-            yield hit, shingles(found.get(hit.seq, ""))
+        if threshold is None:
+            yield from ((hit, frozenset()) for hit in part)
+            continue
+        found = texts([hit.seq for hit in part])
+        yield from ((hit, shingles(found[hit.seq])) for hit in part)
 
 
 def shingles(text: str) -> Shingles:
