@@ -147,16 +147,10 @@ def _rows(store: Store) -> Iterator[str]:
     if lost := store.rows(orphans)[0][0]:
         yield f"{store.path}: {lost} values of metadata belong to no document"
     live = store.rows("SELECT count(*) FROM chunk")[0][0]
-    listed = store.rows(
-        "SELECT ifnull(sum(segment.chunks), 0) - ifnull(sum(dead.chunks), 0) "
-        "FROM segment LEFT JOIN dead USING (seg) WHERE kind='lexical'"
-    )[0][0]
+    listed = store.in_segments("kind='lexical'")
     if live != listed:
         yield f"{store.path}: {live} passages, but its segments list {listed}"
     vectors = store.rows("SELECT count(*) FROM vector")[0][0]
-    listed = store.rows(
-        "SELECT ifnull(sum(segment.chunks), 0) - ifnull(sum(dead.chunks), 0) "
-        "FROM segment LEFT JOIN dead USING (seg) WHERE kind<>'lexical'"
-    )[0][0]
+    listed = store.in_segments("kind<>'lexical'")
     if vectors != listed:
         yield f"{store.path}: {vectors} vectors, but its segments list {listed}"

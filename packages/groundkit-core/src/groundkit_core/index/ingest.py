@@ -236,7 +236,7 @@ def _report(writer: Writer, sync: Sync, *, dense: bool = False) -> IngestReport:
         added=totals.added,
         dropped=totals.dropped,
         documents=writer.store.rows("SELECT count(*) FROM document")[0][0],
-        chunks=writer.live_chunks(),
+        chunks=writer.store.in_segments("kind='lexical'"),
         files=tuple(sorted(totals.outcomes, key=lambda outcome: outcome.source)),
         warnings=tuple(sorted(warnings)),
     )

@@ -330,6 +330,14 @@ class Store:
             ).fetchall()
         return found
 
+    def in_segments(self, where: str) -> int:
+        """Number of live passages, or vectors, in the segments that a condition picks."""
+        counted = (
+            "SELECT ifnull(sum(segment.chunks), 0) - ifnull(sum(dead.chunks), 0) "
+            f"FROM segment LEFT JOIN dead USING (seg) WHERE {where}"
+        )
+        return int(self.rows(counted)[0][0])
+
     def metadata(self, docs: Sequence[int]) -> dict[int, Any]:
         """What is stored as the metadata of some documents, at most 500, by their row numbers."""
         marks = ",".join("?" * len(docs))

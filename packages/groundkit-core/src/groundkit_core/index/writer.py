@@ -211,14 +211,6 @@ class Writer:
             self.store.set_meta(generation=self.store.meta("generation") + 1)
         return dropped
 
-    def live_chunks(self) -> int:
-        """Number of passages, by the segments that hold them."""
-        counted = (
-            "SELECT ifnull(sum(segment.chunks), 0) - ifnull(sum(dead.chunks), 0) "
-            "FROM segment LEFT JOIN dead USING (seg) WHERE kind='lexical'"
-        )
-        return int(self.store.rows(counted)[0][0])
-
     def sweep(self) -> None:
         """Delete files that no generation names, as a killed writer leaves them."""
         self._segments.sweep()
