@@ -12,6 +12,7 @@ from benchmarks.report import BenchmarkError, Report
 BENCHMARKS = {
     "core": "ingest and search of many documents, beside what they cannot do without",
     "dense": "search among vectors, beside raw faiss and LanceDB",
+    "documents": "words of HTML and Word files, beside markitdown",
     "index": "words looked up in an index, beside bm25s, SQLite FTS5 and tantivy",
     "meaning": "words, vectors and both on labelled sets, for two embedders",
     "quality": "lexical retrieval on labelled sets, beside bm25s",

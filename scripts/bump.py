@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSION = re.compile(r'^(version = ")[^"]+(?=")', re.MULTILINE)
-PIN = re.compile(r'("groundkit-\w+==)[^"]+(?=")')
+PIN = re.compile(r'("groundkit-\w+(?:\[[\w,]+\])?==)[^"]+(?=")')
 
 
 def bump(root: Path, version: str) -> None:

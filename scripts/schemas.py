@@ -12,7 +12,7 @@ from groundkit_cli.documents import (
     Findings,
     VerifyReport,
 )
-from groundkit_core import CollectionInfo, IngestReport, SearchResponse
+from groundkit_core import CollectionInfo, IngestReport, PassageWindow, SearchResponse
 from groundkit_evals.calibration import CalibrationReport
 from groundkit_evals.echo import EchoReport
 from groundkit_evals.schema import EvalReport
@@ -27,6 +27,7 @@ PRINTED: dict[str, Any] = {
     "ingest": IngestReport,
     "answer": AnswerReport,
     "answer-dry-run": DryRun,
+    "show": PassageWindow,
     "verify": VerifyReport,
     "collections-list": CollectionList,
     "collections-show": CollectionInfo,

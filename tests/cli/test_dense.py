@@ -182,7 +182,8 @@ def test_places_are_explained_on_request(vectored: Shell) -> None:
         f"1. docs/pump.md:7-9  Pump manual › Stop  [verified, score {result['score']:.4f}]\n"
     )
     head, _, rest = plain.partition("\n")
-    assert explained == f"{head}\n{places}{rest}"
+    named = f"   id: {result['citation']['chunk_id']}\n"
+    assert explained == f"{head}\n{places}{named}{rest}"
 
 
 def test_a_least_similarity_keeps_distant_passages_out(vectored: Shell) -> None:

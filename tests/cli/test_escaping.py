@@ -87,9 +87,10 @@ def test_documents_are_escaped_in_text_and_raw_in_json(evil: Shell) -> None:
     assert result["content"].endswith(f"The zebra {everything} crossing.")
 
 
-def test_a_terminal_gets_no_escape_sequence_but_bold(evil: Shell) -> None:
+def test_a_terminal_gets_no_escape_sequence_but_bold_and_links(evil: Shell) -> None:
     text = evil.terminal("search", "zebra").out
-    assert forbidden(text.replace("\x1b[1m", "").replace("\x1b[0m", "")) == []
+    bare = re.sub(r"\x1b\]8;;(?:file:///[!-~]*)?\x1b\\", "", text)
+    assert forbidden(bare.replace("\x1b[1m", "").replace("\x1b[0m", "")) == []
     assert "\x1b[1mzebra\x1b[0m" in text
 
 

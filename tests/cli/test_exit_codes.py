@@ -17,6 +17,7 @@ INDEX_TROUBLE = {
     "a saved response that is not there": ("verify", "no.json"),
 }
 CONTRADICTIONS = {
+    "nothing to ingest": ("ingest",),
     "a query that is no Unicode": ("search", b"\xff\xfe"),
     "another chunking than the collection's": ("ingest", "docs", "--chunk-size", "7"),
     "another language than the collection's": ("ingest", "docs", "--language", "german"),
@@ -43,6 +44,9 @@ WRONG_USE = {
     "a root with an empty label": ("ingest", "docs", "--root", "=docs"),
     "a root with an empty path": ("ingest", "docs", "--root", "docs="),
     "a label with a slash": ("ingest", "docs", "--root", "a/b=docs"),
+    "a URL with credentials": ("ingest", "https://a:b@example.org/"),
+    "HTML of no kind": ("ingest", "docs", "--html", "none"),
+    "an id of JSON lines without their text": ("ingest", "docs", "--jsonl-id", "x"),
     "a label given twice": ("ingest", "docs", "--root", "a=docs", "--root", "a=docs"),
 }
 WRONG_SYNTAX = {
@@ -51,7 +55,6 @@ WRONG_SYNTAX = {
     "an unknown command": ("find", "x"),
     "an unknown subcommand": ("collections", "rename"),
     "no query": ("search",),
-    "no path": ("ingest",),
     "a number that is none": ("search", "x", "-k", "ten"),
     "a flag without its value": ("search", "x", "--collection"),
     "no name to delete": ("collections", "delete"),

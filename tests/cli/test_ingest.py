@@ -68,7 +68,7 @@ def test_a_second_run_tells_unchanged_changed_new_and_removed_files_apart(indexe
 
 def test_refused_files_are_listed_with_a_reason_and_the_rest_is_indexed(grk: Shell) -> None:
     grk.write("docs/image.png", b"\x89PNG\r\n\x1a\n")
-    grk.write("docs/manual.pdf", b"%PDF-1.7\n")
+    grk.write("docs/talk.pptx", b"slides")
     grk.write("docs/nul.txt", b"a\0b")
     (grk.folder / "docs/dangling.txt").symlink_to("nowhere")
     (grk.folder / "docs/outside.txt").symlink_to("/etc/passwd")
@@ -79,10 +79,10 @@ def test_refused_files_are_listed_with_a_reason_and_the_rest_is_indexed(grk: She
     assert ran.lines[2:] == [
         "refused docs/dangling.txt: dangling link",
         "refused docs/image.png: PNG image: this version has no reader for it",
-        "refused docs/manual.pdf: PDF: this version has no reader for it",
         "refused docs/nul.txt: binary: it holds NUL bytes",
         "refused docs/outside.txt: link that leads out of the root",
         "refused docs/pipe.txt: not a regular file",
+        "refused docs/talk.pptx: presentation: this version has no reader for it",
     ]
     assert grk("search", "valve", "--json").json["results"]
 
@@ -142,7 +142,7 @@ def test_a_folder_of_files_without_a_reader_says_what_can_be_read(grk: Shell) ->
     grk.write("pictures/a.png", b"\x89PNG\r\n")
     ran = grk("ingest", "pictures", code=1)
     assert ran.lines[0].endswith(" 1 refused")
-    assert "Markdown, reStructuredText and plain text can be read" in ran.err
+    assert "text, HTML, PDF, DOCX, spreadsheets and code can be read" in ran.err
 
 
 def test_removing_the_last_file_is_no_complaint_about_formats(indexed: Shell) -> None:

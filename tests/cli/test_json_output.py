@@ -7,7 +7,7 @@ import pytest
 import typer
 from groundkit_cli.app import app
 from groundkit_cli.documents import CollectionList, Deleted, Findings, VerifyReport
-from groundkit_core.contracts import CollectionInfo, IngestReport, SearchResponse
+from groundkit_core.contracts import CollectionInfo, IngestReport, PassageWindow, SearchResponse
 from groundkit_providers.answer import AnswerReport
 from pydantic import BaseModel
 
@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], type[BaseModel]]] = {
     "collections show": (("collections", "show"), CollectionInfo),
     "collections reindex": (("collections", "reindex"), CollectionInfo),
     "collections compact": (("collections", "compact"), CollectionInfo),
+    "show": (("show", "016f858eb3359bd939f1aa96cd6152df", "--after", "1"), PassageWindow),
     "collections delete": (("collections", "delete", "default", "--yes"), Deleted),
 }
 ENCODINGS = ("ascii", "cp1252", "utf-16")

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from tests.cli.shell import Shell
@@ -55,7 +57,10 @@ def test_matched_words_are_bold_on_a_terminal_only(grk: Shell) -> None:
     shown = grk.terminal(*query).out
     assert f"The {BOLD}stopped{PLAIN} pumps. 茶壶在{BOLD}厨房{PLAIN}的架子上" in shown
     assert f"The pump {BOLD}stops{PLAIN} in ten seconds" in shown
-    assert shown.replace(BOLD, "").replace(PLAIN, "") == piped
+    bare = shown.replace(BOLD, "").replace(PLAIN, "")
+    assert re.sub(r"\x1b\]8;;.*?\x1b\\", "", bare) == piped
+    link = (grk.folder / "docs/kitchen.txt").as_uri()
+    assert f"1. \x1b]8;;{link}\x1b\\docs/kitchen.txt:1\x1b]8;;\x1b\\  [" in shown
     assert grk.terminal(*query, env={"NO_COLOR": "1"}).out == piped
     assert grk(*query, env={"FORCE_COLOR": "1"}).out == piped
 

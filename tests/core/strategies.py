@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 __all__ = [
     "ascii_texts",
     "chunkings",
+    "code_texts",
+    "csv_texts",
     "markdown_texts",
     "rst_texts",
     "spaced_texts",
@@ -97,8 +99,19 @@ _RST = [
     "    ", "   ", "- ", "#. ", "| ", "+--+--+\n", "=== ===\n", ":field: ", "``", ">>> ", "\\",
     ".. _t:\n",
 ]  # fmt: skip
+_CSV = [
+    "a,b\n", "part;limit\r\n", "1,2\n", ",", ";", "|", "\t", '"', '""', '"x\ny",z\n', "sep=;\n",
+]  # fmt: skip
+_CODE = [
+    "def f(a):\n", "class A:\n", "    def g(self):\n", "int main() {\n", "}\n", "function f() {\n",
+    "create table t (\n", "# c\n", "/* c\n", "*/\n", "// c\n", "@d(\n", ")\n", '"""', "`", "    ",
+    "\t", "x = 1\n", "return a\n", "end\n", "static int\n", "template <typename T>\n", "foo(a,\n",
+    "=pod\n", "=cut\n",
+]  # fmt: skip
 _TITLES = ["Keep", "valve ", "茶壶", "x"]
 markdown_texts = _texts(_MARKDOWN, _TITLES, BREAKS[:6], _PLAIN) | texts
+csv_texts = _texts(_CSV, _TITLES, BREAKS[:6], _PLAIN) | texts
+code_texts = _texts(_CODE, _TITLES, BREAKS[:6], _PLAIN) | texts
 rst_texts = _texts(_RST, _TITLES, BREAKS[:6], _PLAIN) | texts
 
 

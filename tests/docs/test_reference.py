@@ -87,7 +87,7 @@ def test_output_is_what_the_schema_says(
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "a.md").write_text("# Hoses\n\nA hose holds 7 bar.\n\n# Pumps\n\nNo hose here.\n")
-    (folder / "b.pdf").write_text("%PDF-1.7")
+    (folder / "b.pptx").write_text("slides")
     (tmp_path / "replies.json").write_text(json.dumps(REPLIES))
     assert grk(tmp_path, "ingest", "folder").returncode == 1
     (tmp_path / "saved.json").write_text(grk(tmp_path, "search", "hose", "--json").stdout)
@@ -98,6 +98,18 @@ def test_output_is_what_the_schema_says(
     adapter = TypeAdapter(schemas.PRINTED[schema])
     printed = adapter.validate_json(done.stdout)
     assert adapter.dump_python(printed, mode="json") == json.loads(done.stdout)
+
+
+def test_a_shown_passage_is_what_the_schema_says(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Hoses\n\nSeven bar.\n\n# Pumps\n\nNo hose here.\n")
+    grk(tmp_path, "ingest", "a.md")
+    found = json.loads(grk(tmp_path, "search", "pumps", "--json").stdout)["results"][0]
+    id_ = found["citation"]["chunk_id"]
+    done = grk(tmp_path, "show", id_, "--before", "1", "--json")
+    adapter = TypeAdapter(schemas.PRINTED["show"])
+    printed = adapter.validate_json(done.stdout)
+    assert adapter.dump_python(printed, mode="json") == json.loads(done.stdout)
+    assert (printed.at, len(printed.passages), printed.verification.status) == (1, 2, "verified")
 
 
 def test_the_settings_table_lists_what_may_be_set(tmp_path: Path) -> None:

@@ -196,11 +196,13 @@ def silence(request: Request) -> None:
     request.ended.wait()
 
 
-def drip(body: bytes, *, headers: bool = False, seconds: float = 0.2) -> Behaviour:
+def drip(
+    body: bytes, *, headers: bool = False, seconds: float = 0.2, kind: str = "application/json"
+) -> Behaviour:
     """One byte at a time, from the body's start or already from the status line's."""
 
     def behave(request: Request) -> None:
-        head = _head(200, f"Content-Length: {len(body)}", "Content-Type: application/json")
+        head = _head(200, f"Content-Length: {len(body)}", f"Content-Type: {kind}")
         if not headers:
             request.send(head)
         for byte in head + body if headers else body:
@@ -221,13 +223,15 @@ def cut_chunks(body: bytes) -> Behaviour:
     return raw(_head(200, "Transfer-Encoding: chunked") + b"%x\r\n%s\r\n" % (len(body), body))
 
 
-def flood(size: int, *, announced: bool, status: int = 200) -> Behaviour:
-    """A JSON string of `size` bytes, with its Content-Length or chunked."""
+def flood(
+    size: int, *, announced: bool, status: int = 200, kind: str = "application/json"
+) -> Behaviour:
+    """One letter `size` times, with its Content-Length or chunked."""
     block = b"x" * 65536
 
     def behave(request: Request) -> None:
         length = f"Content-Length: {size}" if announced else "Transfer-Encoding: chunked"
-        request.send(_head(status, length, "Content-Type: application/json"))
+        request.send(_head(status, length, f"Content-Type: {kind}"))
         frame = block if announced else b"10000\r\n" + block + b"\r\n"
         for _ in range(size // len(block)):
             request.send(frame)

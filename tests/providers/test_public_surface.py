@@ -13,6 +13,13 @@ SOURCE = Path(groundkit_providers.__file__).parent
 SURFACE = {
     "groundkit_providers.answer": ["AnswerPipeline", "AnswerReport", "SearchCallable"],
     "groundkit_providers.budget": ["Dropped", "estimate_tokens", "within_budget"],
+    "groundkit_providers.fetch": [
+        "MAX_BYTES",
+        "check_url",
+        "fetch",
+        "fetch_all",
+        "read_url_list",
+    ],
     "groundkit_providers.claims": [
         "Closeness",
         "all_verified",

@@ -1,6 +1,10 @@
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
+from groundkit_core.chunking import chunk_document
+from groundkit_core.chunking.blocks import Block
+from groundkit_core.config import ChunkingConfig
+from groundkit_core.contracts import Document
 from groundkit_core.terms import count_words, word_spans
 from hypothesis import given
 from hypothesis import strategies as st
@@ -180,3 +184,87 @@ def test_text_without_words_is_one_passage() -> None:
     text = "---- !! ----\n\n***\n"
     assert list(word_spans(text)) == []
     assert spans(chunks(text, size=1)) == [(0, 17)]
+
+
+def paths(text: str, blocks: list[Block], **settings: object) -> list[tuple[str, tuple[str, ...]]]:
+    config = ChunkingConfig.model_validate(settings)
+    passages = chunk_document(Document.from_text("s", text), blocks, config)
+    check_invariants(text, passages)
+    return [(chunk.content, chunk.heading_path) for chunk in passages]
+
+
+def table(*parts: str, header: str = "a | b") -> tuple[str, list[Block]]:
+    """A heading, a header row and the rows beneath it, a block each."""
+    text, blocks = "T\n", [Block(0, 1, "heading", 1, "T")]
+    for index, part in enumerate(parts):
+        blocks.append(Block(len(text), len(text) + len(part), "lined", header=header * (index > 0)))
+        text += part
+    return text, blocks
+
+
+def test_rows_that_go_on_in_another_passage_have_their_header_behind_the_headings() -> None:
+    text, blocks = table("a,b\n", "1,2\n3,4\n5,6\n", "7,8\n9,10\n")
+    assert paths(text, blocks, size=5) == [
+        ("T\na,b\n1,2", ("T",)),
+        ("3,4\n5,6", ("T", "a | b")),
+        ("7,8\n9,10", ("T", "a | b")),
+    ]
+
+
+def test_the_last_rows_of_a_block_are_packed_with_those_of_the_next() -> None:
+    text, blocks = table("a,b\n", "1,2\n3,4\n5,6\n", "7,8\n", "9,10\n")
+    assert [content for content, _ in paths(text, blocks, size=7)] == [
+        "T\na,b\n1,2\n3,4",
+        "5,6\n7,8\n9,10",
+    ]
+
+
+def test_text_beneath_rows_that_went_on_has_no_header_in_its_path() -> None:
+    text, blocks = table("a,b\n", "1,2\n3,4\n")
+    text += "\nafter"
+    assert paths(text, blocks, size=5) == [
+        ("T\na,b\n1,2", ("T",)),
+        ("3,4", ("T", "a | b")),
+        ("after", ("T",)),
+    ]
+    assert paths(text, blocks, size=8) == [(text, ("T",))]
+
+
+def test_a_table_that_fits_stays_in_one_with_its_header() -> None:
+    text, blocks = table("a,b\n", "1,2\n3,4\n")
+    text = text.replace("T\n", "one two three four\n", 1)
+    shifted = [Block(b.start + 17, b.end + 17, b.kind, 0, "", b.header) for b in blocks[1:]]
+    assert paths(text, shifted, size=6) == [
+        ("one two three four", ()),
+        ("a,b\n1,2\n3,4", ()),
+    ]
+
+
+def test_a_row_that_spans_lines_is_whole_where_it_fits() -> None:
+    row = '1,"x\ny z"'
+    for before, size in product(("a,b\n", "a,b\n1,2\n", "a,b\n1,2\n3,4\n"), (4, 5, 6, 7)):
+        contents = [c.content for c in chunks(f"{before}{row}\n5,6\n", "csv", size=size)]
+        assert any(row in content for content in contents), (before, size, contents)
+
+
+@pytest.mark.parametrize("size", [4, 5, 6, 7])
+def test_a_line_that_fits_is_not_torn_to_fill_the_passage_of_a_heading(size: int) -> None:
+    lines = ["one two three four", "five six seven eight", "nine ten eleven twelve"]
+    text = "# A b c\n\n" + "```\n" + "\n".join(lines) + "\n```\n"
+    contents = [chunk.content for chunk in chunks(text, "markdown", size=size)]
+    for line in lines:
+        assert any(line in content.split("\n") for content in contents), contents
+
+
+def test_a_heading_without_title_ends_the_section_above_it() -> None:
+    text = "A\none\nB\ntwo\nthree\nfour"
+    blocks = [
+        Block(0, 1, "heading", 1, "A"),
+        Block(6, 7, "heading", 2, "B"),
+        Block(12, 17, "heading", 2, ""),
+    ]
+    assert paths(text, blocks) == [
+        ("A\none", ("A",)),
+        ("B\ntwo", ("A", "B")),
+        ("three\nfour", ("A",)),
+    ]

@@ -9,7 +9,7 @@ from tests.core.chunking.passages import chunks
 from tests.core.timing import HOSTILE, check_linear, repeated
 
 SPLITTERS = [
-    *((known.name, "structure", "words") for known in FORMATS),
+    *((known.name, "structure", "words") for known in FORMATS if known.kind == "text"),
     ("text", "fixed", "words"),
     ("text", "fixed", "characters"),
 ]
@@ -46,6 +46,8 @@ MARKUP = {
             "\t",
         ),
     ],
+    "code": ["def a():\n b\n", "class a:\n", "f(\n", "#\n", "a\n\n", '"""'],
+    "csv": ["a,b\n", "a\n", '"\n', '"a\nb",c\n'],
     "text": ["\n", "\r\n", "\n ", " ", "\u3000", "a. ", ".'", "。", "a\r\n\r\n"],
 }
 TAILED = {

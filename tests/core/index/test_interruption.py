@@ -10,7 +10,7 @@ import pytest
 from groundkit_core import Citation, Collection, GroundkitError
 from groundkit_core.errors import CollectionError
 from groundkit_core.failpoints import FAILPOINTS, set_hook
-from groundkit_core.index import sync
+from groundkit_core.index import intake
 
 from tests.core.index.support import documents, found, python, write
 
@@ -152,7 +152,7 @@ def test_a_delete_that_is_stopped_leaves_no_collection(
 def test_an_exception_of_the_progress_callback_comes_through_and_the_next_run_completes(
     error: type[BaseException], files: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sync, "_BATCH_FILES", 4)
+    monkeypatch.setattr(intake, "_BATCH_FILES", 4)
     docs = write(tmp_path / "docs", {f"{n:02}.md": f"pump {n}" for n in range(12)})
     collection = Collection.open(tmp_path / "index" / "c")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from groundkit_core import ChunkingConfig, Collection, FileOutcome, IngestReport
 from groundkit_core.errors import ConfigurationError, IngestError
-from groundkit_core.index import sync
+from groundkit_core.index import intake
 
 from tests.core.index.support import (
     FILES,
@@ -358,7 +358,7 @@ def test_the_collection_itself_is_not_indexed(docs: Path) -> None:
 def test_every_file_is_counted_to_the_progress_callback(
     docs: Path, collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sync, "_BATCH_FILES", 2)
+    monkeypatch.setattr(intake, "_BATCH_FILES", 2)
     seen: list[tuple[int, int, int]] = []
     collection.ingest([docs], progress=lambda *step: seen.append(step))
 

@@ -4,6 +4,7 @@ import zipfile
 
 import pytest
 from groundkit_core.chunking.blocks import Block
+from groundkit_core.config import ExtractionConfig
 from groundkit_core.errors import RefusedError
 from groundkit_core.loading.formats import (
     FORMATS,
@@ -11,6 +12,8 @@ from groundkit_core.loading.formats import (
     format_of,
     heading_title,
     media_format,
+    media_types,
+    named_format,
 )
 
 NAMES = [known.name for known in FORMATS]
@@ -33,7 +36,12 @@ NAMES = [known.name for known in FORMATS]
         ("a.b.md", "markdown"),
         ("folder.md/README", "text"),
         ("a.", "text"),
-        ("a.py", "text"),
+        ("a.py", "code"),
+        ("a.TS", "code"),
+        ("a.csv", "csv"),
+        ("a.tsv", "csv"),
+        ("a.jsonl", "text"),
+        ("a.DOCX", "docx"),
     ],
 )
 def test_a_suffix_names_the_format_else_it_is_text(source: str, name: str) -> None:
@@ -44,13 +52,10 @@ def test_a_suffix_names_the_format_else_it_is_text(source: str, name: str) -> No
 @pytest.mark.parametrize(
     ("source", "name"),
     [
-        ("a.pdf", "PDF"),
-        ("a.DOCX", "Word"),
         ("a.odt", "Word"),
-        ("a.xlsx", "spreadsheet"),
+        ("a.doc", "Word"),
         ("a.pptx", "presentation"),
         ("a.epub", "e-book"),
-        ("a.html", "HTML"),
         ("a.jpeg", "JPEG image"),
         ("a.tar.gz", "archive"),
         ("a.so", "program"),
@@ -76,7 +81,6 @@ def zipped() -> bytes:
 @pytest.mark.parametrize(
     ("data", "name"),
     [
-        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "PDF"),
         (b"\x89PNG\r\n\x1a\n", "PNG image"),
         (b"\xff\xd8\xff\xe0", "JPEG image"),
         (b"GIF89a\x01\x00", "GIF image"),
@@ -128,7 +132,54 @@ def test_a_document_is_titled_by_the_heading_above_all_others(
     assert heading_title([Block(9, 10), *blocks]) == title
 
 
+RECORDS = ExtractionConfig(
+    jsonl_text="body.text", jsonl_id="a&b", jsonl_title="=", jsonl_metadata=("x", "y z")
+)
+
+
 def test_identities_carry_a_version_and_differ() -> None:
-    identities = {known.identity for known in FORMATS}
-    assert len(identities) == len(FORMATS)
-    assert all("@" in identity for identity in identities)
+    for config in (ExtractionConfig(), RECORDS, ExtractionConfig(html="full")):
+        identities = {known.identity(config) for known in FORMATS}
+        assert len(identities) == len(FORMATS)
+        assert all("@" in identity and " " not in identity for identity in identities)
+
+
+def test_an_identity_tells_how_its_reader_was_called() -> None:
+    for config in (ExtractionConfig(), RECORDS, ExtractionConfig(html="full")):
+        for known in FORMATS:
+            found = named_format(known.identity(config))
+            assert found is not None
+            assert found[0] == known
+            if known.name == "jsonl" and config is RECORDS:
+                assert found[1] == {
+                    "text": ["body.text"],
+                    "id": ["a&b"],
+                    "title": ["="],
+                    "meta": ["x", "y z"],
+                }
+            elif known.name == "html" and config.html == "full":
+                assert found[1] == {"content": ["full"]}
+            else:
+                assert found[1] == {}
+
+
+@pytest.mark.parametrize("identity", ["html@0", "html@2?content=full", "unheard@1", "given@1", ""])
+def test_a_reader_of_another_version_is_not_ours(identity: str) -> None:
+    assert named_format(identity) is None
+
+
+def test_a_text_that_is_named_as_one_but_is_a_pdf_is_one() -> None:
+    pytest.importorskip("pypdfium2")
+    assert format_of("root/a.txt", b"%PDF-1.7\n").name == "pdf"
+
+
+def test_json_lines_are_records_where_their_text_is_named() -> None:
+    assert format_of("root/a.ndjson", b"{}", RECORDS).name == "jsonl"
+
+
+def test_what_can_be_read_has_a_media_type() -> None:
+    known = media_types()
+    assert known["text/markdown"] == ".md"
+    assert known["text/csv"] == ".csv"
+    for media_type, suffix in known.items():
+        assert format_of(f"root/a{suffix}", b"x", RECORDS).media_type(f"a{suffix}") == media_type

@@ -46,6 +46,7 @@ def test_a_response_says_all_there_is_to_say(tmp_path: Path) -> None:
         "content": content,
         "title": "Manual",
         "metadata": {},
+        "link": None,
         "verification": None,
         "copies": (),
         "similar": (),

@@ -266,7 +266,7 @@ def _show_cited(number: int, result: "RetrievalResult") -> None:
     citation, verdict = result.citation, result.verification
     status = verdict.status if verdict else "not verified"
     heading = " › ".join(citation.heading_path)
-    where = place(citation, verdict.lines if verdict else None)
+    where = place(citation, verdict)
     emit(f"[{number}] {in_line(where)}  {in_line(heading)}".rstrip() + f"  [{status}]")
     for line in printable(result.content).split("\n"):
         emit(f"    {line}".rstrip())

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from groundkit_cli import answer, collections, doctor, evals, ingest, search, verify
+from groundkit_cli import answer, collections, doctor, evals, ingest, search, show, verify
 
 __all__ = ["app"]
 
@@ -37,6 +37,7 @@ def grk(
 app.command("ingest")(ingest.ingest)
 app.command("search")(search.search)
 app.command("answer")(answer.answer)
+app.command("show")(show.show)
 app.command("verify")(verify.verify)
 app.add_typer(evals.app, name="eval")
 app.command("doctor")(doctor.doctor)

@@ -3,12 +3,12 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from groundkit_cli import embed_options as embed
+from groundkit_cli import sources
 from groundkit_cli.options import (
     ChunkOverlap,
     ChunkSize,
@@ -33,7 +33,11 @@ _SHOWN_WARNINGS = 20
 
 @reported
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="PATH", help="Files, folders and URLs.")
+    ] = None,
+    url_list: sources.UrlList = None,
+    allow_host: sources.AllowHost = None,
     index_dir: IndexDir = None,
     collection: CollectionName = None,
     root: Roots = None,
@@ -48,6 +52,12 @@ def ingest(
     chunk_size: ChunkSize = None,
     chunk_overlap: ChunkOverlap = None,
     chunk_unit: ChunkUnit = None,
+    html: sources.Html = None,
+    jsonl_text: sources.JsonlText = None,
+    jsonl_id: sources.JsonlId = None,
+    jsonl_title: sources.JsonlTitle = None,
+    jsonl_meta: sources.JsonlMeta = None,
+    file_timeout: sources.FileTimeout = None,
     no_ignore: Annotated[
         bool, typer.Option("--no-ignore", help="Take files that .gitignore leaves out.")
     ] = False,
@@ -83,9 +93,11 @@ def ingest(
     embed_timeout: embed.Timeout = None,
     json: Json = False,
 ) -> None:
-    """Index files and folders, or what changed."""
+    """Index files, folders and URLs, or what changed."""
     from groundkit_core.errors import ConfigurationError
+    from groundkit_core.loading.worker import MAX_SECONDS
 
+    found, urls = sources.split_sources(paths or [], url_list)
     if keep_missing and allow_removal:
         raise ConfigurationError("--keep-missing removes nothing, so --allow-removal is no use")
     settings = load_settings()
@@ -110,20 +122,38 @@ def ingest(
     asked = settings.chunking(
         strategy=chunking, size=chunk_size, overlap=chunk_overlap, unit=chunk_unit
     )
+    shared: dict[str, Any] = {
+        "chunking": asked,
+        "extraction": sources.extraction(
+            target,
+            html=html,
+            jsonl_text=jsonl_text,
+            jsonl_id=jsonl_id,
+            jsonl_title=jsonl_title,
+            jsonl_metadata=jsonl_meta,
+        ),
+        "language": language or settings.language,
+        "max_seconds": file_timeout or MAX_SECONDS,
+        "metadata": parse_meta(meta) or None,
+    }
+    report: IngestReport | None = None
     with progress_bars() as (progress, embed_progress):
-        report = target.ingest(
-            paths,
-            chunking=asked,
-            language=language or settings.language,
-            roots=parse_roots(root),
-            ignore=not no_ignore,
-            rehash=rehash,
-            keep_missing=keep_missing,
-            allow_removal=allow_removal,
-            metadata=parse_meta(meta) or None,
-            progress=progress,
-            embed_progress=embed_progress,
-        )
+        shared["embed_progress"] = embed_progress
+        if found:
+            report = target.ingest(
+                found,
+                roots=parse_roots(root),
+                ignore=not no_ignore,
+                rehash=rehash,
+                keep_missing=keep_missing,
+                allow_removal=allow_removal,
+                progress=progress,
+                **shared,
+            )
+        for snapshots, refused in sources.fetched(urls, allow_host or []) if urls else ():
+            of_urls = target.add_snapshots(snapshots, refused=refused, **shared)
+            report = sources.joined(report, of_urls) if report else of_urls
+    assert report is not None
     if json:
         emit_json(report)
     else:
@@ -194,4 +224,4 @@ def summarise(report: "IngestReport", path: str, fresh: bool) -> None:
     if fresh and report.documents:
         note(f"new collection in {in_line(path)}")
     if not report.documents and not report.count("removed"):
-        note("nothing was indexed: Markdown, reStructuredText and plain text can be read")
+        note("nothing was indexed: text, HTML, PDF, DOCX, spreadsheets and code can be read")

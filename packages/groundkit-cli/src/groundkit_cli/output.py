@@ -18,6 +18,7 @@ __all__ = [
     "emit_json",
     "emphasised",
     "in_line",
+    "linked",
     "note",
     "printable",
     "reported",
@@ -107,6 +108,13 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
             raise typer.Exit(130) from None
 
     return run
+
+
+def linked(text: str, link: str | None) -> str:
+    """The text, which opens the link where stdout is a terminal that can do that."""
+    if link is None or _plain() or sys.stdout is None or not sys.stdout.isatty():
+        return text
+    return f"\x1b]8;;{link}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
 def _fail(error: Exception, as_json: bool) -> None:

@@ -6,7 +6,7 @@ import typer
 
 from groundkit_cli import embed_options as embed
 from groundkit_cli.options import CollectionName, IndexDir, Json, Roots, parse_roots
-from groundkit_cli.output import emit, emit_json, emphasised, in_line, note, reported
+from groundkit_cli.output import emit, emit_json, emphasised, in_line, linked, note, reported
 from groundkit_cli.rerank_options import Rerank, RerankModel, reranker_for
 from groundkit_cli.settings import load_settings, open_collection
 from groundkit_cli.where import NearDuplicates, PerDocument, Where, diversity, parse_where
@@ -14,7 +14,7 @@ from groundkit_cli.where import NearDuplicates, PerDocument, Where, diversity, p
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from groundkit_core.contracts import Citation, RetrievalResult
+    from groundkit_core.contracts import Citation, RetrievalResult, Verification
 
 
 RERANKED = 50
@@ -56,6 +56,7 @@ def search(
     """Find passages, their citations verified."""
     from groundkit_core.config import DEFAULT_TOP_K
     from groundkit_core.retrieval.legs import Fusion
+    from groundkit_core.retrieval.links import link_to
 
     query = " ".join(words)
     filters, varied = parse_where(where), diversity(per_document, near_duplicates)
@@ -94,27 +95,43 @@ def search(
         emit_json(response)
         return
     spans = found.matches(query, [result.content for result in response.results])
+    roots = found.roots()
     for result, matched in zip(response.results, spans, strict=True):
-        show(result, matched, explain=explain)
+        link = link_to(result.citation, result.content, roots)
+        show(result, matched, explain=explain, link=link)
     if not response.results:
         near = "holds a word of" if searched == "bm25" else "is near enough to"
         note(f"no passage {'that --where allows ' if filters else ''}{near} the query")
 
 
-def place(citation: "Citation", lines: tuple[int, int] | None = None) -> str:
-    """`path:first-last`, with the lines where the passage stands now."""
-    first, last = lines or citation.lines or (1, 1)
-    return f"{citation.source}:{first}" + (f"-{last}" if last > first else "")
+def place(citation: "Citation", verdict: "Verification | None" = None) -> str:
+    """`path:first-last` or `path p.first-last`, by where the passage stands now."""
+    pages = (verdict.pages if verdict else None) or citation.pages
+    lines = (verdict.lines if verdict else None) or citation.lines
+    if pages:
+        return f"{citation.source} p.{_range(pages)}"
+    return f"{citation.source}:{_range(lines)}" if lines else citation.source
 
 
-def show(result: "RetrievalResult", spans: list[tuple[int, int]], *, explain: bool = False) -> None:
+def _range(ends: tuple[int, int]) -> str:
+    first, last = ends
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def show(
+    result: "RetrievalResult",
+    spans: list[tuple[int, int]],
+    *,
+    explain: bool = False,
+    link: str | None = None,
+) -> None:
     """One result: where it stands, what verification said, and the passage."""
     citation, verdict = result.citation, result.verification
     status = verdict.status if verdict else "not verified"
     heading = " › ".join(citation.heading_path)
-    where = place(citation, verdict.lines if verdict else None)
+    where = linked(in_line(place(citation, verdict)), link)
     emit(
-        f"{result.rank}. {in_line(where)}  {in_line(heading)}".rstrip()
+        f"{result.rank}. {where}  {in_line(heading)}".rstrip()
         + f"  [{status}, score {_figures(result.score)}]"
     )
     if explain and result.components:
@@ -123,6 +140,8 @@ def show(result: "RetrievalResult", spans: list[tuple[int, int]], *, explain: bo
             for name, part in sorted(result.components.items())
         )
         emit(f"   places: {', '.join(parts)}")
+    if explain:
+        emit(f"   id: {citation.chunk_id}")
     if verdict and status in ("drifted", "unresolvable"):
         emit(f"   {in_line(verdict.reason)}")
     for line in emphasised(result.content, spans).split("\n"):

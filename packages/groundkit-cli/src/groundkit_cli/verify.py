@@ -125,10 +125,14 @@ def _of_answer(text: bytes) -> Saved:
 
 def _line(citation: "Citation", verdict: "Verification") -> str:
     line = f"{verdict.status} {place(citation)}"
-    if verdict.status == "moved" and verdict.span and verdict.lines:
-        first, last = verdict.lines
-        lines = f"line {first}" if first == last else f"lines {first}-{last}"
-        line += f" -> {lines}, characters {verdict.span.start}-{verdict.span.end}"
+    if verdict.status == "moved" and verdict.span:
+        places = []
+        for name, ends in (("page", verdict.pages), ("line", verdict.lines)):
+            if ends:
+                first, last = ends
+                places.append(f"{name} {first}" if first == last else f"{name}s {first}-{last}")
+        places.append(f"characters {verdict.span.start}-{verdict.span.end}")
+        line += f" -> {', '.join(places)}"
     else:
         line += f": {verdict.reason}"
     return in_line(line)

@@ -1,6 +1,6 @@
 """Passages from your documents, each with a citation that a machine can check."""
 
-from groundkit_core.config import ChunkingConfig
+from groundkit_core.config import ChunkingConfig, ExtractionConfig
 from groundkit_core.contracts import (
     Chunk,
     Citation,
@@ -8,6 +8,7 @@ from groundkit_core.contracts import (
     Document,
     FileOutcome,
     IngestReport,
+    PassageWindow,
     RetrievalResult,
     SearchResponse,
     Span,
@@ -26,9 +27,11 @@ __all__ = [
     "Collection",
     "CollectionInfo",
     "Document",
+    "ExtractionConfig",
     "FileOutcome",
     "GroundkitError",
     "IngestReport",
+    "PassageWindow",
     "RetrievalResult",
     "Retriever",
     "SearchResponse",

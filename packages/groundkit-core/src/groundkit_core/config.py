@@ -1,6 +1,6 @@
 """Settings and limits of the core."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -10,6 +10,7 @@ __all__ = [
     "MAX_QUERY_LEN",
     "MAX_TOP_K",
     "ChunkingConfig",
+    "ExtractionConfig",
 ]
 
 DEFAULT_TOP_K = 10
@@ -42,3 +43,36 @@ class ChunkingConfig(BaseModel):
     def identity(self) -> str:
         """The settings as one comparable string."""
         return f"{self.strategy}@1:{self.size}+{self.overlap}:{self.unit}"
+
+
+class ExtractionConfig(BaseModel):
+    """What is taken from web pages and from JSON lines.
+
+    `html` is the main content or the full text. With `jsonl_text` each line of a JSONL file is a
+    document with that field's text; the other fields name its id, title and metadata. A dot goes
+    into an object: `body.text`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    html: Literal["main", "full"] = "main"
+    jsonl_text: str | None = Field(default=None, min_length=1)
+    jsonl_id: str | None = Field(default=None, min_length=1)
+    jsonl_title: str | None = Field(default=None, min_length=1)
+    jsonl_metadata: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _text_for_records(self) -> "ExtractionConfig":
+        if self.jsonl_text is None and (self.jsonl_id or self.jsonl_title or self.jsonl_metadata):
+            raise ValueError("fields of JSON lines are named, but not the one that holds the text")
+        return self
+
+    def records(self) -> dict[str, Any]:
+        """The fields of JSON lines that are named."""
+        named = {
+            "text": self.jsonl_text,
+            "id": self.jsonl_id,
+            "title": self.jsonl_title,
+            "meta": self.jsonl_metadata,
+        }
+        return {key: value for key, value in named.items() if value}

@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from groundkit_core.config import ChunkingConfig
+from groundkit_core.config import ChunkingConfig, ExtractionConfig
 from groundkit_core.ids import document_id
 from groundkit_core.metadata import Metadata, Scalar, normalised
 
@@ -22,6 +22,8 @@ __all__ = [
     "FileOutcome",
     "IngestReport",
     "MetadataKey",
+    "Passage",
+    "PassageWindow",
     "RetrievalResult",
     "SearchMode",
     "SearchResponse",
@@ -93,8 +95,8 @@ class Document(Contract):
 class Chunk(Contract):
     """A contiguous slice of a document: `content == text[start:end]`.
 
-    `heading_path` runs from the outermost heading inwards; `lines` counts from 1, both ends
-    included.
+    `heading_path` runs from the outermost heading inwards; `lines` and `pages` count from 1, both
+    ends included.
     """
 
     id: str
@@ -105,12 +107,14 @@ class Chunk(Contract):
     content: str
     heading_path: tuple[str, ...] = ()
     lines: Range
+    pages: Range | None = None
 
 
 class Citation(Contract):
     """Where a passage stands, precise enough for a machine to check it against the source.
 
-    `lines` and `pages` count from 1, both ends included.
+    `lines` and `pages` count from 1, both ends included; only a `text` has lines that a person can
+    look up.
     """
 
     document_id: str
@@ -131,14 +135,15 @@ class Citation(Contract):
 class Verification(Contract):
     """What reading the source again said about a citation.
 
-    `span` and `lines` are where the passage stands now (`verified`, `moved`); `places` are the
-    candidates when a `drifted` passage stands at several.
+    `span`, `lines` and `pages` are where the passage stands now (`verified`, `moved`); `places` are
+    the candidates when a `drifted` passage stands at several.
     """
 
     status: VerificationStatus
     reason: str
     span: Span | None = None
     lines: Range | None = None
+    pages: Range | None = None
     places: tuple[Span, ...] = ()
 
 
@@ -152,7 +157,8 @@ class Component(Contract):
 class RetrievalResult(Contract):
     """One passage found, with its score, its citation and the other places that hold its text.
 
-    `metadata` is its document's; `similar` are the near-duplicates that were left out for it.
+    `metadata` is its document's; `link` opens a URL where it is cited; `similar` are the
+    near-duplicates that were left out for it.
     `components` holds its places in the rankings that were fused or reordered: `bm25`, `dense`,
     `rerank`.
     """
@@ -163,10 +169,38 @@ class RetrievalResult(Contract):
     title: str | None = None
     metadata: Metadata = {}
     citation: Citation
+    link: str | None = None
     verification: Verification | None = None
     copies: tuple[Citation, ...] = ()
     similar: tuple[Citation, ...] = ()
     components: dict[str, Component] = {}
+
+
+class Passage(Contract):
+    """A passage as a collection holds it."""
+
+    content: str
+    citation: Citation
+
+
+class PassageWindow(Contract):
+    """A passage with those around it in its document, in order.
+
+    `at` is its place among them; `before` and `after` count the passages that are left out, and
+    `title` and `metadata` are the document's.
+    """
+
+    schema_version: Literal[1] = 1
+    collection: str
+    generation: int
+    title: str | None = None
+    metadata: Metadata = {}
+    passages: tuple[Passage, ...]
+    at: int
+    before: int
+    after: int
+    link: str | None = None
+    verification: Verification | None = None
 
 
 class SearchResponse(Contract):
@@ -207,6 +241,7 @@ class CollectionInfo(Contract):
     language: str
     analysis: str
     chunking: ChunkingConfig
+    extraction: ExtractionConfig = ExtractionConfig()
     embedding: str | None = None
     vectors: int = 0
     vector_index: Literal["scan", "graph", "scan and graph"] | None = None

@@ -2,9 +2,10 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from operator import methodcaller
 
-__all__ = ["Lines", "byte_span", "line_range", "utf16_span"]
+__all__ = ["Lines", "byte_span", "line_range", "page_range", "utf16_span"]
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 
@@ -32,6 +33,12 @@ def line_range(text: str, start: int, end: int) -> tuple[int, int]:
         return Lines(text).of(start, end)
     first = text.count("\n", 0, start) + 1
     return first, first + text.count("\n", start, max(start, end - 1))
+
+
+def page_range(pages: Sequence[int], start: int, end: int) -> tuple[int, int]:
+    """First and last page of a span, counted from 1; `pages` are the offsets where they begin."""
+    first = max(1, bisect_right(pages, start))
+    return first, max(first, bisect_right(pages, max(start, end - 1)))
 
 
 def utf16_span(text: str, start: int, end: int) -> tuple[int, int]:

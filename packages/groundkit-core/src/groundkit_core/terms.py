@@ -16,7 +16,16 @@ from groundkit_core.errors import ConfigurationError
 if TYPE_CHECKING:
     import regex
 
-__all__ = ["LANGUAGES", "Analyzer", "count_words", "has_words", "term_hash", "word_spans", "words"]
+__all__ = [
+    "LANGUAGES",
+    "UNSPACED",
+    "Analyzer",
+    "count_words",
+    "has_words",
+    "term_hash",
+    "word_spans",
+    "words",
+]
 
 LANGUAGES = ("none", *sorted(Stemmer.algorithms()))
 """Snowball stemmers, and `none` for languages without one."""
@@ -27,7 +36,7 @@ _LONGEST_STEMMED = 64
 _MOST_ATOMS = 24
 
 # Scripts written without spaces (and Hangul, whose words carry particles) go by character pairs.
-_UNSPACED = (
+UNSPACED = (
     "ก-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u1950-\u19df\u1a20-\u1aad\u1b00-\u1b7f"
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u3040-\u30ff\u3100-\u318f"
     "\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\ua980-\ua9df"
@@ -46,13 +55,13 @@ def _word(first: str, rest: str) -> str:
 _ASCII = re.compile(_word("[A-Za-z0-9_]", "[A-Za-z0-9_]"))
 _SPACED = _word(r"[\p{L}\p{N}_]", r"[\p{L}\p{N}\p{M}_\u00ad]")
 _MIXED = _word(
-    rf"[[\p{{L}}\p{{N}}_]--[{_UNSPACED}]]", rf"[[\p{{L}}\p{{N}}\p{{M}}_\u00ad]--[{_UNSPACED}]]"
+    rf"[[\p{{L}}\p{{N}}_]--[{UNSPACED}]]", rf"[[\p{{L}}\p{{N}}\p{{M}}_\u00ad]--[{UNSPACED}]]"
 )
-_LETTER = rf"[[\p{{L}}\p{{N}}]&&[{_UNSPACED}]]"
+_LETTER = rf"[[\p{{L}}\p{{N}}]&&[{UNSPACED}]]"
 _CHARACTERS = rf"{_LETTER}\p{{M}}*+|{_MIXED}"
 _RUNS = rf"{_LETTER}[{_LETTER}\p{{M}}]*+|{_MIXED}"
 _CLUSTER = r"\P{M}\p{M}*+|\p{M}++"
-_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_HAS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 _ASCII_BOUNDARY = re.compile(
     "_+|[-./]|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"

@@ -12,6 +12,8 @@ __all__ = [
     "AddressClass",
     "address_class",
     "is_loopback",
+    "literal_problem",
+    "refusal",
 ]
 
 AddressClass = Literal["loopback", "private", "public", "forbidden"]
@@ -53,6 +55,28 @@ def is_loopback(host: str) -> bool:
         return address_class(host) == "loopback"
     except ValueError:
         return host.rstrip(".").lower() == "localhost"
+
+
+def literal_problem(host: str, reach: Set[AddressClass], permission: str) -> str:
+    """Why a host may not be reached that is an address or `localhost`; empty where it may."""
+    try:
+        found = address_class(host)
+    except ValueError:
+        if not is_loopback(host):
+            return ""  # a name: what it resolves to is checked at each request
+        found = "loopback"
+    return "" if found in reach else f"it is {refusal(found, reach, permission)}"
+
+
+def refusal(found: AddressClass, reach: Set[AddressClass], permission: str) -> str:
+    """Why an address of a class out of reach is refused, with how an operator may permit it."""
+    if found == "forbidden":
+        return "an address that is never used (link-local or reserved)"
+    if found == "public":
+        return "a public address, where a key is needed (api_key_env)"
+    if "public" not in reach:
+        return f"a {found} address, although its name means this machine"
+    return f"a {found} address; {permission}"
 
 
 def _innermost(ip: _Address) -> _Address:

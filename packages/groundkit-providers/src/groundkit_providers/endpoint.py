@@ -14,12 +14,8 @@ from groundkit_core.errors import (
 )
 
 from groundkit_providers.addresses import LOOPBACK_ONLY, AddressClass, is_loopback
-from groundkit_providers.http import (
-    MAX_REPLY_BYTES,
-    Reply,
-    post_json,
-    validate_endpoint_shape,
-)
+from groundkit_providers.http import MAX_REPLY_BYTES, Reply, validate_endpoint_shape
+from groundkit_providers.post import post_json
 
 __all__ = ["CHAT", "EMBEDDING", "Boundary", "HttpChat", "HttpModel", "Request"]
 

@@ -1,16 +1,16 @@
-"""The only way out of this machine: one guarded request, one deadline, one reply.
+"""The only way out of this machine: one guarded request and its response.
 
 This module alone imports httpx.
 """
 
 import asyncio
-import json
 import socket
 import ssl
 import threading
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence, Set
 from contextlib import suppress
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
@@ -21,20 +21,27 @@ from groundkit_providers.addresses import (
     AddressClass,
     address_class,
     is_loopback,
+    literal_problem,
+    refusal,
 )
-from groundkit_providers.scrub import error_words, scrubbed
+from groundkit_providers.scrub import scrubbed
 
 __all__ = [
     "MAX_REPLY_BYTES",
+    "Exchange",
     "Reply",
+    "Response",
+    "canonical_url",
+    "endpoint_permission",
     "ensure_safe_endpoint",
-    "post_json",
     "resolve_host",
     "validate_endpoint_shape",
 ]
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
 MAX_CONNECT = 5.0  # seconds for an address while there is another one to try
+
+_T = TypeVar("_T")
 
 
 class Reply(NamedTuple):
@@ -45,8 +52,17 @@ class Reply(NamedTuple):
     words: str
 
 
-class _RefusedError(Exception):
-    """A reply, or an address, that is not to be used."""
+class Response(NamedTuple):
+    """A response whose body is still to be read; `location` is where a redirect leads."""
+
+    status: int
+    headers: Mapping[str, str]  # by names in lower case
+    location: str | None
+    blocks: AsyncIterator[bytes]
+
+
+class _ProxyError(Exception):
+    """The environment names a proxy that is of no use."""
 
 
 def validate_endpoint_shape(
@@ -64,16 +80,42 @@ def validate_endpoint_shape(
     except (httpx.InvalidURL, ValueError, TypeError):
         problem = "it is no URL"
     if not problem:
-        problem = _literal_problem(host, reach, flags)
+        problem = literal_problem(host, reach, endpoint_permission(flags))
     if problem:
         raise ConfigurationError(f"base_url{shown}: {problem}")
     return host
 
 
+def endpoint_permission(flags: str = "--chat") -> str:
+    """How an operator permits an endpoint that is not public."""
+    return (
+        f"the operator may permit it with allow_private_endpoint ({flags}-allow-private-endpoint)"
+    )
+
+
+def canonical_url(url: str) -> str | None:
+    """The URL in its one written form, in ASCII and without its fragment; None if it is none."""
+    try:
+        parsed = httpx.URL(url)
+        found = str(parsed.copy_with(raw_path=parsed.raw_path, fragment=None))
+        # Without a host, a path that begins with `//` would be read as one the next time.
+        return found if httpx.URL(found).host == parsed.host else None
+    except (httpx.InvalidURL, ValueError):
+        return None
+
+
 async def ensure_safe_endpoint(
-    url: str, *, reach: Set[AddressClass], error: type[GroundkitError], flags: str = "--chat"
+    url: str,
+    *,
+    reach: Set[AddressClass],
+    error: type[GroundkitError],
+    permission: str = "it is not permitted",
+    shown: str = "",
 ) -> list[str]:
-    """The addresses of a URL's host, each of them within reach; else raises `error`."""
+    """The addresses of a URL's host, each of them within reach; else raises `error`.
+
+    The error begins with `shown`, by default the URL's origin.
+    """
     parsed = httpx.URL(url)
     problem, addresses = "", list[str]()
     try:
@@ -82,9 +124,9 @@ async def ensure_safe_endpoint(
         problem = f"its name does not resolve: {failure.strerror or failure}"
     for address in addresses:
         if (found := address_class(address)) not in reach:
-            problem = f"it is at {address}, {_refusal(found, reach, flags)}"
+            problem = f"it is at {address}, {refusal(found, reach, permission)}"
     if problem or not addresses:
-        raise error(f"{_origin(parsed)}: {problem or 'its name has no address'}")
+        raise error(f"{shown or _origin(parsed)}: {problem or 'its name has no address'}")
     return addresses
 
 
@@ -118,101 +160,103 @@ async def resolve_host(host: str, port: int) -> list[str]:
     return await outcome
 
 
-async def post_json(
-    url: str,
-    body: Mapping[str, object],
-    *,
-    reach: Set[AddressClass],
-    deadline: float,
-    error: type[GroundkitError],
-    key: str | None = None,
-    confidential: Sequence[str] = (),
-    limit: int = MAX_REPLY_BYTES,
-    flags: str = "--chat",
-) -> Reply:
-    """Send one request and read its whole reply within `deadline` seconds, or raise `error`.
+@dataclass(slots=True, kw_only=True)
+class Exchange:
+    """One guarded request, and what no message about it may hold.
 
-    Redirects are not followed, nothing is sent twice, a reply of more than `limit` bytes is
-    refused, and what comes back as words of the server holds neither `key` nor text of
-    `confidential`.
+    Errors are of the type `error` and begin with `shown`, by default the URL's origin.
     """
-    parsed = httpx.URL(url)
-    secrets = [key or ""]
-    headers = {"Accept-Encoding": "identity", "Content-Type": "application/json"}
-    if key is not None:
-        headers["Authorization"] = f"Bearer {key}"
-    problem = ""
-    try:
-        content = json.dumps(body, ensure_ascii=False).encode()
-        # Through a proxy no address can be checked, so it is no way to what must not be public.
-        proxy = _proxy(parsed) if "public" in reach else None
-        secrets += [proxy.raw_auth[1].decode()] if proxy and proxy.raw_auth else []
-        async with asyncio.timeout(deadline):
-            addresses = list[str]()
-            if not proxy:
-                addresses = await ensure_safe_endpoint(url, reach=reach, error=error, flags=flags)
-            status, found = await _send(parsed, addresses, proxy, headers, content, limit)
-        return Reply(status, found, scrubbed(error_words(status, found), secrets, confidential))
-    except (TimeoutError, httpx.TimeoutException):
-        problem = f"no complete reply within {deadline:g} s"
-    except httpx.ConnectError as failure:
-        problem = f"cannot connect: {_words(failure)}" + _if_local(parsed)
-    except UnicodeEncodeError:
-        problem = "the request holds characters that are no text (lone surrogates)"
-    except (httpx.HTTPError, OSError, ImportError, _RefusedError) as failure:
-        problem = _words(failure)
-    raise error(f"{_origin(parsed)}: {scrubbed(problem, secrets, confidential)}")
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    content: bytes | None = None
+    reach: Set[AddressClass]
+    error: type[GroundkitError]
+    permission: str
+    shown: str = ""
+    secrets: list[str] = field(default_factory=list)
+    confidential: Sequence[str] = ()
+
+    async def send(self, read: Callable[[Response], Awaitable[_T]]) -> _T:
+        """What `read` makes of the response; redirects are not followed, nothing is sent twice."""
+        url, problem = httpx.URL(self.url), ""
+        try:
+            # Through a proxy no address can be checked, so it is no way to what must not be public.
+            proxy = _proxy(url) if "public" in self.reach else None
+            self.secrets += [proxy.raw_auth[1].decode()] if proxy and proxy.raw_auth else []
+            # The address that was checked is the one connected to: a name may resolve to another
+            # one a moment later.
+            places = [url] if proxy else [url.copy_with(host=at) for at in await self._addresses()]
+            async with httpx.AsyncClient(
+                verify=_tls(url),
+                proxy=proxy,
+                trust_env=False,
+                follow_redirects=False,
+                event_hooks={"response": [_set_location_aside]},
+            ) as client:
+                return await _sent(client, self, url, places, read)
+        except httpx.ConnectError as failure:
+            problem = f"cannot connect: {_words(failure)}" + _if_local(url)
+        except (httpx.HTTPError, OSError, ImportError, _ProxyError) as failure:
+            problem = _words(failure)
+        raise self.failed(problem)
+
+    def failed(self, problem: str) -> GroundkitError:
+        """The error that says so, to be raised."""
+        return self.error(f"{self.shown or _origin(httpx.URL(self.url))}: {self.scrubbed(problem)}")
+
+    def scrubbed(self, text: str) -> str:
+        """Words of a server, without secrets and without text of ours."""
+        return scrubbed(text, self.secrets, self.confidential)
+
+    async def _addresses(self) -> list[str]:
+        return await ensure_safe_endpoint(
+            self.url,
+            reach=self.reach,
+            error=self.error,
+            permission=self.permission,
+            shown=self.shown,
+        )
 
 
-async def _send(
-    url: httpx.URL,
-    addresses: list[str],
-    proxy: httpx.Proxy | None,
-    headers: dict[str, str],
-    content: bytes,
-    limit: int,
-) -> tuple[int, bytes]:
-    secure = url.scheme == "https"
-    context = httpx.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    async with httpx.AsyncClient(
-        verify=context, proxy=proxy, trust_env=False, follow_redirects=False
-    ) as client:
-        if proxy:
-            return await _exchange(client, url, headers, content, {}, limit)
-        # The address that was checked is the one connected to: a name may resolve to another
-        # one a moment later. The next address is tried only where nothing was sent yet.
-        headers = {"Host": url.netloc.decode("ascii"), **headers}
-        name = {"sni_hostname": url.raw_host.decode("ascii")}
-        *others, last = (url.copy_with(host=address) for address in addresses)
-        for pinned in others:
-            with suppress(httpx.ConnectError, httpx.ConnectTimeout):
-                return await _exchange(client, pinned, headers, content, name, limit, MAX_CONNECT)
-        return await _exchange(client, last, headers, content, name, limit)
-
-
-async def _exchange(
+async def _sent(
     client: httpx.AsyncClient,
+    exchange: Exchange,
     url: httpx.URL,
-    headers: dict[str, str],
-    content: bytes,
-    extensions: dict[str, str],
-    limit: int,
-    connect: float | None = None,
-) -> tuple[int, bytes]:
+    places: list[httpx.URL],
+    read: Callable[[Response], Awaitable[_T]],
+) -> _T:
+    def request(place: httpx.URL, connect: float | None = None) -> httpx.Request:
+        return client.build_request(
+            exchange.method,
+            place,
+            headers={"Host": url.netloc.decode("ascii"), **exchange.headers},
+            content=exchange.content,
+            timeout=httpx.Timeout(None, connect=connect),
+            extensions={"sni_hostname": url.raw_host.decode("ascii")},
+        )
+
+    *others, last = places
+    for place in others:
+        # The next place is tried only where nothing was sent yet.
+        with suppress(httpx.ConnectError, httpx.ConnectTimeout):
+            return await _exchanged(client, request(place, MAX_CONNECT), read)
+    return await _exchanged(client, request(last), read)
+
+
+async def _exchanged(
+    client: httpx.AsyncClient,
+    request: httpx.Request,
+    read: Callable[[Response], Awaitable[_T]],
+) -> _T:
     opened: list[Any] = []
 
     async def remember(event: str, info: dict[str, Any]) -> None:
         if event == "connection.connect_tcp.complete":
             opened.append(info["return_value"])
 
-    request = client.build_request(
-        "POST",
-        url,
-        headers=headers,
-        content=content,
-        timeout=httpx.Timeout(None, connect=connect),
-        extensions={**extensions, "trace": remember},
-    )
+    request.extensions["trace"] = remember
     try:
         response = await client.send(request, stream=True)
     except BaseException:
@@ -221,21 +265,16 @@ async def _exchange(
             await stream.aclose()
         raise
     try:
-        if response.has_redirect_location:
-            raise _RefusedError(
-                f"it answers {response.status_code} and sends us elsewhere; redirects are not "
-                "followed, so set base_url to the final address"
-            )
-        if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-            raise _RefusedError("its reply is compressed, which was not asked for")
-        body = bytearray()
-        async for block in response.aiter_raw():
-            body += block
-            if len(body) > limit:
-                raise _RefusedError(f"its reply is larger than {limit} bytes")
-        return response.status_code, bytes(body)
+        headers, location = dict(response.headers.items()), response.extensions.get("location")
+        return await read(Response(response.status_code, headers, location, response.aiter_raw()))
     finally:
         await response.aclose()
+
+
+async def _set_location_aside(response: httpx.Response) -> None:
+    # The client reads it also where it follows no redirect, and fails where it is no URL.
+    if response.has_redirect_location:
+        response.extensions["location"] = response.headers.pop("Location")
 
 
 def _shape_problem(url: httpx.URL) -> str:
@@ -250,29 +289,6 @@ def _shape_problem(url: httpx.URL) -> str:
     if url.port is not None and not 0 < url.port < 65536:
         return f"there is no port {url.port}"
     return ""
-
-
-def _literal_problem(host: str, reach: Set[AddressClass], flags: str) -> str:
-    try:
-        found = address_class(host)
-    except ValueError:
-        if not is_loopback(host):
-            return ""  # a name: what it resolves to is checked at each request
-        found = "loopback"
-    return "" if found in reach else f"it is {_refusal(found, reach, flags)}"
-
-
-def _refusal(found: AddressClass, reach: Set[AddressClass], flags: str) -> str:
-    if found == "forbidden":
-        return "an address that is never used (link-local or reserved)"
-    if found == "public":
-        return "a public address, where a key is needed (api_key_env)"
-    if "public" not in reach:
-        return f"a {found} address, although its name means this machine"
-    return (
-        f"a {found} address; the operator may permit it with allow_private_endpoint "
-        f"({flags}-allow-private-endpoint)"
-    )
 
 
 def _words(failure: BaseException) -> str:
@@ -297,6 +313,11 @@ def _if_local(url: httpx.URL) -> str:
     return "; is the server running?" if is_loopback(url.host) else ""
 
 
+def _tls(url: httpx.URL) -> ssl.SSLContext:
+    secure = url.scheme == "https"
+    return httpx.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
 def _proxy(url: httpx.URL) -> httpx.Proxy | None:
     if is_loopback(url.host) or proxy_bypass(url.netloc.decode("ascii")):
         return None
@@ -310,4 +331,4 @@ def _proxy(url: httpx.URL) -> httpx.Proxy | None:
             return known
     except (httpx.InvalidURL, ValueError):
         pass
-    raise _RefusedError("the proxy that the environment names is no URL of a known kind")
+    raise _ProxyError("the proxy that the environment names is no URL of a known kind")

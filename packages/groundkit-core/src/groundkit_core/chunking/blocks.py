@@ -11,7 +11,10 @@ __all__ = ["Block", "Piece", "cover", "trim"]
 class Block:
     """A paragraph, heading or other unit that is kept whole where it fits.
 
-    `level` and `title` are a heading's; `lined` blocks (code, tables, lists) divide at lines.
+    `level` and `title` are a heading's, and one without a title only ends the sections at its
+    level; `lined` blocks (code, tables, lists) divide at lines. `header` is the header row of the
+    table that a block goes on with, on one line: passages that begin in such a block have it at the
+    end of their heading path.
     """
 
     start: int
@@ -19,6 +22,7 @@ class Block:
     kind: Literal["heading", "prose", "lined"] = "prose"
     level: int = 0
     title: str = ""
+    header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ def cover(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
         if (begin, end) == (block.start, block.end):
             yield block
         else:
-            yield Block(begin, end, block.kind, block.level, block.title)
+            yield Block(begin, end, block.kind, block.level, block.title, block.header)
     yield from _gap(text, position, len(text))
 
 

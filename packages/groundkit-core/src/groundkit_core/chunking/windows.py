@@ -1,12 +1,12 @@
 """Cutting a span into consecutive parts of at most a size."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Literal
 
 from groundkit_core.terms import count_words, word_spans
 
-__all__ = ["Unit", "divide", "measure", "unit_starts", "windows"]
+__all__ = ["Unit", "divide", "line_around", "measure", "unit_starts", "windows"]
 
 Unit = Literal["words", "characters"]
 Spans = Iterator[tuple[int, int]]
@@ -57,30 +57,37 @@ def windows(
             return
 
 
+def line_around(text: str, at: int, start: int, end: int) -> tuple[int, int]:
+    """The line between `start` and `end` in which an offset lies, without its break."""
+    begin = max(text.rfind("\n", start, at), text.rfind("\r", start, at), start - 1) + 1
+    found = _LINE.search(text, at, end)
+    return begin, found.start() if found else end
+
+
 def divide(text: str, start: int, end: int, size: int, unit: Unit, *, lined: bool) -> Spans:
     """Parts of at most `size`: whole lines or sentences where they fit, else words."""
     levels = (_LINE, _SENTENCE) if lined else (_SENTENCE, _LINE)
-    yield from _divide(text, start, end, size, unit, levels)
+    for begin, stop, _ in _divide(text, start, end, size, unit, levels):
+        yield begin, stop
 
 
 def _divide(
     text: str, start: int, end: int, size: int, unit: Unit, levels: tuple[re.Pattern[str], ...]
-) -> Spans:
-    if measure(text[start:end], unit) <= size:
-        yield start, end
-        return
-    if not levels:
-        yield from windows(text, start, end, size, 0, unit)
-        return
-    yield from _pack(
-        [
+) -> Iterator[tuple[int, int, int]]:
+    """Parts with their sizes."""
+    total = measure(text[start:end], unit)
+    if total <= size:
+        yield start, end, total
+    elif not levels:
+        for begin, stop in windows(text, start, end, size, 0, unit):
+            yield begin, stop, measure(text[begin:stop], unit)
+    else:
+        parts = (
             part
             for begin, stop in _split(text, start, end, levels[0])
             for part in _divide(text, begin, stop, size, unit, levels[1:])
-        ],
-        size,
-        lambda begin, stop: measure(text[begin:stop], unit),
-    )
+        )
+        yield from _pack(parts, size)
 
 
 def _split(text: str, start: int, end: int, pattern: re.Pattern[str]) -> Spans:
@@ -92,12 +99,11 @@ def _split(text: str, start: int, end: int, pattern: re.Pattern[str]) -> Spans:
         yield start, end
 
 
-def _pack(parts: list[tuple[int, int]], size: int, weigh: Callable[[int, int], int]) -> Spans:
-    begin, end, total = parts[0][0], parts[0][0], 0
-    for start, stop in parts:
-        weight = weigh(start, stop)
-        if end > begin and total + weight > size:
-            yield begin, end
+def _pack(parts: Iterator[tuple[int, int, int]], size: int) -> Iterator[tuple[int, int, int]]:
+    begin, end, total = next(parts)
+    for start, stop, weight in parts:
+        if total + weight > size:
+            yield begin, end, total
             begin, total = start, 0
         end, total = stop, total + weight
-    yield begin, end
+    yield begin, end, total

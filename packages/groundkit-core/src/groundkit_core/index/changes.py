@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from groundkit_core.chunking.blocks import Block
 from groundkit_core.contracts import Chunk, Document
 from groundkit_core.ids import content_hash
+from groundkit_core.loading.snapshot import Snapshot
 from groundkit_core.terms import has_words
 
-__all__ = ["Change", "Committed", "FileState", "Refusal", "embed_key", "indexed_text"]
+__all__ = ["Change", "Committed", "FileState", "OtherFile", "embed_key", "indexed_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,9 @@ class FileState:
 class Change:
     """A document as it shall stand: its chunks, and for files the root and state.
 
-    `afresh` replaces even the rows of passages that did not change.
+    `afresh` replaces even the rows of passages that did not change. `blocks` and `pages` are what
+    an extractor knows; `part_of` is the file of which the document is a record, `snapshot` the
+    bytes to keep of a URL.
     """
 
     document: Document
@@ -34,6 +38,10 @@ class Change:
     root: str | None = None
     state: FileState | None = None
     afresh: bool = False
+    blocks: Sequence[Block] | None = None
+    pages: Sequence[int] = ()
+    part_of: str | None = None
+    snapshot: Snapshot | None = None
 
     def with_chunks(self, document: Document, chunks: Sequence[Chunk]) -> "Change":
         """The same change with its document cut into chunks."""
@@ -41,14 +49,14 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """A file that was refused for what it holds, and by which reader."""
+class OtherFile:
+    """A file that is no document itself: refused by `reason`, or None for one full of records."""
 
     source: str
     root: str
     state: FileState
     fingerprint: str
-    reason: str
+    reason: str | None
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from groundkit_core.errors import CollectionCorruptError, CollectionIncompatibleError
-from groundkit_core.ids import content_hash
+from groundkit_core.ids import content_hash, hash_bytes
 from groundkit_core.index.given import damaged, read_json
 from groundkit_core.index.segment_file import SegmentFile, damaged_arrays
 from groundkit_core.index.spaces import vector_findings
@@ -37,6 +37,8 @@ def check(path: Path) -> Iterator[str]:
             yield from damaged
             for source, id_ in damaged_passages(store):
                 yield f"passage {id_} of {source}: its text does not match its hash"
+            for source in damaged_snapshots(store):
+                yield f"the kept bytes of {source} are damaged; ingest the URL again"
             for source in damaged_metadata(store):
                 yield f"the metadata of {source} is damaged"
             yield from _rows(store)
@@ -90,6 +92,14 @@ def damaged_passages(store: Store) -> Iterator[tuple[str, str]]:
     ):
         if content_hash(content) != digest:
             yield source, id_
+
+
+def damaged_snapshots(store: Store) -> Iterator[str]:
+    """URLs whose kept bytes changed."""
+    kept = "SELECT source, hash, body FROM snapshot JOIN document USING (doc)"
+    for source, digest, body in store.connection.execute(kept):
+        if not isinstance(body, bytes) or hash_bytes(body) != digest:
+            yield source
 
 
 def damaged_metadata(store: Store) -> Iterator[str]:

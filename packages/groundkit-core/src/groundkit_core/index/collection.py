@@ -5,15 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from groundkit_core.blocking import result_of
-from groundkit_core.config import ChunkingConfig
+from groundkit_core.config import ChunkingConfig, ExtractionConfig
 from groundkit_core.contracts import (
     Citation,
     CollectionInfo,
     Document,
     IngestReport,
+    PassageWindow,
     SearchMode,
     SearchResponse,
     Verification,
@@ -26,17 +28,21 @@ from groundkit_core.index.names import collection_name
 from groundkit_core.index.roots import recorded_roots
 from groundkit_core.index.store import DATABASE, file_identity
 from groundkit_core.index.view import Reader, View
+from groundkit_core.loading.worker import MAX_SECONDS
 from groundkit_core.retrieval import search as searching
 from groundkit_core.retrieval.diversity import Diversity
 from groundkit_core.retrieval.legs import Fusion
 from groundkit_core.retrieval.search import Query
 from groundkit_core.retrieval.sources import SourceReader, SourceRouter
 from groundkit_core.retrieval.verify import Cited, held_passages, resolve_all, with_verdicts
+from groundkit_core.retrieval.window import window
 from groundkit_core.vectors import unit_vectors
 
 if TYPE_CHECKING:
     from groundkit_core.index.backfill import Embedded, EmbedProgress
-    from groundkit_core.index.sync import MetadataOf, Progress
+    from groundkit_core.index.intake import MetadataOf
+    from groundkit_core.index.sync import Progress
+    from groundkit_core.loading.snapshot import Snapshot
     from groundkit_core.retrieval.filters import Filter
 
 __all__ = ["Collection"]
@@ -197,12 +203,18 @@ class Collection:
 
     def verify_all(self, cited: Sequence[Cited]) -> list[Verification]:
         """Verdicts on citations, given with their text where it is at hand."""
-        router = SourceRouter(self.roots(), self._source_reader)
+        router = SourceRouter(self.roots(), self._source_reader, self._snapshot)
         return resolve_all(
             cited,
             router,
             lambda doubtful: self._reader.run(lambda view: held_passages(view, doubtful)),
         )
+
+    def _snapshot(self, source: str) -> bytes | None:
+        """What a URL gave when it was fetched."""
+        select = "SELECT body FROM snapshot JOIN document USING (doc) WHERE source=?"
+        rows = self._reader.run(lambda view: view.store.rows(select, source))
+        return rows[0][0] if rows else None
 
     def passages(self) -> Iterator[list[tuple[Citation, str]]]:
         """Citations and texts of all passages, a list for each document in order of source."""
@@ -211,6 +223,17 @@ class Collection:
         )
         for (doc,) in documents:
             yield self._reader.run(partial(searching.passages, doc=doc))
+
+    def fetch(
+        self, chunk_id: str, *, before: int = 0, after: int = 0, verify: bool = False
+    ) -> PassageWindow:
+        """A passage by its id, with as many before and after it in its document."""
+        found = self._reader.run(lambda view: window(view, chunk_id, before, after, self.name))
+        if not verify:
+            return found
+        passage = found.passages[found.at]
+        verdict = self.verify(passage.citation, content=passage.content)
+        return found.model_copy(update={"verification": verdict})
 
     def matches(self, query: str, texts: Iterable[str]) -> list[list[tuple[int, int]]]:
         """Spans of the words in each text that match the query, for emphasis."""
@@ -260,12 +283,14 @@ class Collection:
         paths: Sequence[str | Path],
         *,
         chunking: ChunkingConfig | None = None,
+        extraction: ExtractionConfig | None = None,
         language: str | None = None,
         roots: Mapping[str, Path] | None = None,
         ignore: bool = True,
         rehash: bool = False,
         keep_missing: bool = False,
         allow_removal: bool = False,
+        max_seconds: float = MAX_SECONDS,
         metadata: "Mapping[str, object] | MetadataOf | None" = None,
         progress: "Progress | None" = None,
         embed_progress: "EmbedProgress | None" = None,
@@ -274,24 +299,27 @@ class Collection:
         """Bring the collection up to date with files and folders; then with its embedder, if any.
 
         `chunking` and `language` (default: structure-aware, english) are fixed when the collection
-        is created. `rehash` reads files whose size and times are unchanged; `keep_missing` leaves
-        passages of files that are gone; `allow_removal` permits removing more than half of a root.
+        is created; `extraction` holds from this run on. `rehash` reads files whose size and times
+        are unchanged; `keep_missing` leaves passages of files that are gone; `allow_removal`
+        permits removing more than half of a root. A file that takes more than `max_seconds` to
+        extract is refused.
         `metadata` that is a mapping is recorded for all documents at and beneath the paths, in this
         run and later ones; None for a key ends that. A function is called with each document that
         this run reads, and what it gives is kept until the document is read again.
         """
         from groundkit_core.index import ingest
-        from groundkit_core.index.sync import SyncOptions
+        from groundkit_core.index.intake import SyncOptions
 
         options = SyncOptions(
             ignore=ignore,
             rehash=rehash,
             keep_missing=keep_missing,
             allow_removal=allow_removal,
+            max_seconds=max_seconds,
             metadata_of=metadata if callable(metadata) else None,
         )
         given = None if callable(metadata) else metadata
-        settings = ingest.Settings(chunking, language, lock_timeout)
+        settings = ingest.Settings(chunking, extraction, language, lock_timeout)
         found = [Path(path).absolute() for path in paths]
         named = {label: Path(root).absolute() for label, root in (roots or {}).items()}
         report = ingest.ingest(
@@ -317,9 +345,41 @@ class Collection:
         """Add or replace documents that are no files, by their source."""
         from groundkit_core.index import ingest
 
-        settings = ingest.Settings(chunking, language, lock_timeout)
+        settings = ingest.Settings(chunking, None, language, lock_timeout)
         report = ingest.add(self.path, list(documents), settings, embedder=self.embedder)
         return self._with_vectors(report, lock_timeout)
+
+    def add_snapshots(
+        self,
+        snapshots: "Iterable[Snapshot]",
+        *,
+        refused: Mapping[str, str] = MappingProxyType({}),
+        chunking: ChunkingConfig | None = None,
+        extraction: ExtractionConfig | None = None,
+        language: str | None = None,
+        max_seconds: float = MAX_SECONDS,
+        metadata: "Mapping[str, object] | MetadataOf | None" = None,
+        embed_progress: "EmbedProgress | None" = None,
+        lock_timeout: float = _LOCK_SECONDS,
+    ) -> IngestReport:
+        """Add or replace what URLs gave, and keep the bytes so that citations can be checked.
+
+        `refused` says of other URLs why they gave nothing; their passages stay as they are.
+        """
+        from groundkit_core.index import ingest
+        from groundkit_core.index.intake import SyncOptions
+
+        given = metadata if callable(metadata) or metadata is None else lambda _: metadata
+        options = SyncOptions(max_seconds=max_seconds, metadata_of=given)
+        report = ingest.add_snapshots(
+            self.path,
+            snapshots,
+            ingest.Settings(chunking, extraction, language, lock_timeout),
+            options,
+            refused=refused,
+            embedder=self.embedder,
+        )
+        return self._with_vectors(report, lock_timeout, embed_progress)
 
     def _with_vectors(
         self,

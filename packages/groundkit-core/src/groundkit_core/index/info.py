@@ -30,6 +30,7 @@ def describe(view: View, path: Path, roots: Mapping[str, Path]) -> CollectionInf
         language=contents.manifest.language,
         analysis=contents.manifest.analysis,
         chunking=contents.manifest.chunking,
+        extraction=contents.manifest.extraction,
         embedding=str(contents.space.identity) if contents.space else None,
         vectors=store.rows(_COUNT_VECTORS)[0][0],
         vector_index=_vector_index(view),

@@ -1,10 +1,11 @@
 """The write operations of a collection, each under the writer's lock."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from groundkit_core.config import ChunkingConfig
+from groundkit_core.config import ChunkingConfig, ExtractionConfig
 from groundkit_core.contracts import Document, FileOutcome, IngestReport
 from groundkit_core.embedding import EmbeddingProtocol, identity_of
 from groundkit_core.errors import (
@@ -22,18 +23,21 @@ from groundkit_core.index.backfill import (
     without_vector,
 )
 from groundkit_core.index.bm25s_bridge import stop_words
+from groundkit_core.index.intake import Intake, SyncOptions
 from groundkit_core.index.roots import plan, recorded_roots, stored_path
 from groundkit_core.index.spaces import Space, Spaces, active_space
 from groundkit_core.index.store import DATABASE, Manifest, disk_errors
-from groundkit_core.index.sync import Progress, Sync, SyncOptions
+from groundkit_core.index.sync import Progress, Sync
 from groundkit_core.index.view import check_analysis
 from groundkit_core.index.writer import Writer, open_writer
+from groundkit_core.loading.snapshot import Snapshot
 from groundkit_core.metadata import normalised
 from groundkit_core.terms import Analyzer
 
 __all__ = [
     "Settings",
     "add",
+    "add_snapshots",
     "change_embedder",
     "compact",
     "embed",
@@ -49,6 +53,7 @@ class Settings:
     """What a new collection is made with; None takes what an existing one was made with."""
 
     chunking: ChunkingConfig | None = None
+    extraction: ExtractionConfig | None = None
     language: str | None = None
     lock_timeout: float = 60.0
 
@@ -61,6 +66,7 @@ def _manifest(settings: Settings) -> Manifest:
         language=language,
         stop_words=stop_words(language),
         chunking=settings.chunking or ChunkingConfig(),
+        extraction=settings.extraction or ExtractionConfig(),
         generation=0,
     )
 
@@ -101,15 +107,18 @@ def ingest(
     if not (path / DATABASE).exists():
         # So that a run that cannot be planned makes no collection.
         plan(paths, {}, named)
-    with open_writer(path, _manifest(settings), settings.lock_timeout) as writer:
-        chunking = _checked_chunking(writer, settings)
+    with (
+        open_writer(path, _manifest(settings), settings.lock_timeout) as writer,
+        _intake(writer, settings, options) as intake,
+    ):
         check_embedder(writer, embedder)
         known = recorded_roots(writer.store)
         targets, roots = plan(paths, known, named)
         for label in roots.keys() - known.keys():
             _check_free(writer, label, roots[label])
-        sync = Sync(writer, chunking, options, progress)
+        sync = Sync(writer, intake, options, progress)
         sync.survey(targets)
+        _note_extraction(writer, settings)
         writer.note_roots(
             {
                 label: stored_path(root, path)
@@ -121,7 +130,7 @@ def ingest(
             sync.give(targets, given)
         reach("root.noted")
         sync.run()
-        return _report(writer, sync, dense=embedder is not None)
+        return _report(writer, intake, dense=embedder is not None)
 
 
 def _check_free(writer: Writer, label: str, root: Path) -> None:
@@ -148,8 +157,10 @@ def add(
 ) -> IngestReport:
     """Add or replace documents that are no files."""
     _check_documents(documents)
-    with open_writer(path, _manifest(settings), settings.lock_timeout) as writer:
-        chunking = _checked_chunking(writer, settings)
+    with (
+        open_writer(path, _manifest(settings), settings.lock_timeout) as writer,
+        _intake(writer, settings, SyncOptions()) as intake,
+    ):
         check_embedder(writer, embedder)
         labels = {label for (label,) in writer.store.rows("SELECT label FROM root")}
         for document in documents:
@@ -157,9 +168,49 @@ def add(
                 raise ConfigurationError(
                     f"{document.source}: a source must not begin with the label of a root"
                 )
-        sync = Sync(writer, chunking, SyncOptions())
-        sync.add(documents)
-        return _report(writer, sync, dense=embedder is not None)
+        intake.add(documents)
+        return _report(writer, intake, dense=embedder is not None)
+
+
+def add_snapshots(
+    path: Path,
+    snapshots: Iterable[Snapshot],
+    settings: Settings,
+    options: SyncOptions,
+    *,
+    refused: Mapping[str, str],
+    embedder: EmbeddingProtocol | None = None,
+) -> IngestReport:
+    """Add or replace what URLs gave; `refused` says why others gave nothing."""
+    with (
+        open_writer(path, _manifest(settings), settings.lock_timeout) as writer,
+        _intake(writer, settings, options) as intake,
+    ):
+        check_embedder(writer, embedder)
+        _note_extraction(writer, settings)
+        intake.add_snapshots(snapshots)
+        for source, reason in refused.items():
+            intake.refuse(source, reason)
+        return _report(writer, intake, dense=embedder is not None)
+
+
+@contextmanager
+def _intake(writer: Writer, settings: Settings, options: SyncOptions) -> Iterator[Intake]:
+    chunking = _checked_chunking(writer, settings)
+    with closing(Intake(writer, chunking, _extraction(writer, settings), options)) as intake:
+        yield intake
+
+
+def _extraction(writer: Writer, settings: Settings) -> ExtractionConfig:
+    return settings.extraction or writer.manifest.extraction
+
+
+def _note_extraction(writer: Writer, settings: Settings) -> None:
+    """Record settings that hold from now on; what was read with others is read again."""
+    wanted = _extraction(writer, settings)
+    if wanted != writer.manifest.extraction:
+        with disk_errors(writer.store.path), writer.store.write():
+            writer.store.set_meta(extraction=wanted.model_dump_json())
 
 
 def _check_documents(documents: Sequence[Document]) -> None:
@@ -183,17 +234,29 @@ def _check_documents(documents: Sequence[Document]) -> None:
 def remove(path: Path, sources: Sequence[str], lock_timeout: float) -> IngestReport:
     """Remove documents by their source; one that is not there is an error."""
     settings = Settings(lock_timeout=lock_timeout)
-    with open_writer(path, _manifest(settings), lock_timeout) as writer:
-        sync = Sync(writer, _checked_chunking(writer, settings), SyncOptions())
+    with (
+        open_writer(path, _manifest(settings), lock_timeout) as writer,
+        _intake(writer, settings, SyncOptions()) as intake,
+    ):
         rows = []
         for source in dict.fromkeys(sources):
-            found = writer.store.rows("SELECT doc FROM document WHERE source=?", source)
-            if not found:
-                raise IngestError(f"{source}: the collection has no such source")
-            rows.append(found[0][0])
-            sync.totals.outcomes.append(FileOutcome(source=source, status="removed"))
-        sync.totals.dropped += writer.commit(removed=rows).dropped
-        return _report(writer, sync)
+            rows += _rows_of(writer, source)
+            intake.totals.outcomes.append(FileOutcome(source=source, status="removed"))
+        intake.totals.dropped += writer.commit(removed=rows).dropped
+        writer.note([], forgotten=sources)
+        return _report(writer, intake)
+
+
+def _rows_of(writer: Writer, source: str) -> list[int]:
+    """Rows of a document, or of the records of a file."""
+    found = writer.store.rows(
+        "SELECT doc, part_of FROM document WHERE source=?1 OR part_of=?1", source
+    )
+    if not found:
+        raise IngestError(f"{source}: the collection has no such source")
+    if len(found) == 1 and found[0][1] not in (None, source):
+        raise IngestError(f"{source}: it is a record; remove the file: {found[0][1]}")
+    return [doc for doc, _ in found]
 
 
 def reindex(path: Path, language: str | None, lock_timeout: float) -> None:
@@ -218,8 +281,8 @@ def repair(path: Path, lock_timeout: float) -> list[str]:
         return run(writer, recorded_roots(writer.store))
 
 
-def _report(writer: Writer, sync: Sync, *, dense: bool = False) -> IngestReport:
-    totals = sync.totals
+def _report(writer: Writer, intake: Intake, *, dense: bool = False) -> IngestReport:
+    totals = intake.totals
     warnings = [
         f"{outcome.source}: {warning}"
         for outcome in totals.outcomes

@@ -1,6 +1,7 @@
 """Rebuilding what is damaged: segments from passages, passages from their sources."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from groundkit_core.errors import CollectionCorruptError, SourceError
@@ -14,10 +15,12 @@ from groundkit_core.index.check import (
     database_findings,
 )
 from groundkit_core.index.given import Given, changed, damaged, read_json
+from groundkit_core.index.intake import chunked
 from groundkit_core.index.store import Store
-from groundkit_core.index.sync import chunked
 from groundkit_core.index.writer import Writer
-from groundkit_core.loading.read import load_document
+from groundkit_core.loading.read import Loaded, load_document, load_snapshot
+from groundkit_core.loading.records import load_records
+from groundkit_core.loading.snapshot import Snapshot
 from groundkit_core.retrieval.sources import FileReader
 from groundkit_core.terms import Analyzer
 
@@ -71,23 +74,56 @@ def _forget_damaged(store: Store) -> list[str]:
 
 def _read_again(writer: Writer, source: str, reader: FileReader, *, told: bool) -> str:
     """Replace all passages of a source by what it holds now; `told` keeps its metadata."""
-    store, chunking = writer.store, writer.manifest.chunking
+    store = writer.store
+    part_of = store.rows("SELECT part_of FROM document WHERE source=?", source)[0][0]
+    file = part_of or source
     try:
-        data = reader.read(source)
-        document = load_document(source, data).document
+        loaded, change = _loaded_again(writer, source, part_of, reader)
     except SourceError as error:
         # Whatever it is when it comes back, the next run must not take it for unchanged.
         with store.write():
-            store.connection.execute("UPDATE document SET fingerprint='' WHERE source=?", (source,))
+            for table, name in (("document", source), ("file", file)):
+                run = store.connection.execute
+                run(f"UPDATE {table} SET fingerprint='' WHERE source=?", (name,))
         return f"not repaired: {source}: its source cannot be read again: {error}"
     if told:
         written = store.rows("SELECT metadata FROM document WHERE source=?", source)[0][0]
         metadata = read_json(written)
     else:
-        metadata = changed(document.metadata, Given(store).of(source))
-    document = document.model_copy(update={"metadata": metadata})
-    # No fingerprint that a run would know, so that the next one reads the file.
-    hashed, root = hash_bytes(data), source.partition("/")[0]
-    change = chunked(Change(document, (), hashed, hashed, root, afresh=True), chunking)
+        metadata = changed(loaded.document.metadata, Given(store).of(file))
+    document = loaded.document.model_copy(update={"metadata": metadata})
+    change = replace(
+        change, document=document, afresh=True, blocks=loaded.blocks, pages=loaded.pages
+    )
+    change = chunked(change, writer.manifest.chunking)
     writer.commit([change])
     return f"{source}: {len(change.chunks)} passages made again from the source"
+
+
+def _loaded_again(
+    writer: Writer, source: str, part_of: str | None, reader: FileReader
+) -> tuple[Loaded, Change]:
+    """What a source holds now, and the change that takes it, by no fingerprint that a run knows."""
+    extraction = writer.manifest.extraction
+    kept = writer.store.rows(
+        "SELECT body, fetched, media_type, encoding FROM snapshot JOIN document USING (doc) "
+        "WHERE source=?",
+        source,
+    )
+    if kept:
+        body, fetched, media_type, encoding = kept[0]
+        snapshot = Snapshot(source, source, media_type, encoding, body, fetched)
+        again, hashed = load_snapshot(snapshot, extraction), hash_bytes(body)
+        return again, Change(again.document, (), hashed, hashed, snapshot=snapshot)
+    data = reader.read(part_of or source)
+    hashed, root = hash_bytes(data), source.partition("/")[0]
+    loaded: Loaded | None = None
+    if part_of is None:
+        loaded = load_document(source, data, extraction)
+    else:
+        identity = writer.store.rows("SELECT extractor FROM document WHERE source=?", source)[0][0]
+        parts = load_records(part_of, data, identity)[0]()
+        loaded = next((part for part in parts if part.document.source == source), None)
+    if loaded is None:
+        raise SourceError("the file no longer has this record")
+    return loaded, Change(loaded.document, (), hashed, hashed, root, part_of=part_of)

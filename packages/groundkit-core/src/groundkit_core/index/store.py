@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from groundkit_core.config import ChunkingConfig
+from groundkit_core.config import ChunkingConfig, ExtractionConfig
 from groundkit_core.errors import (
     CollectionCorruptError,
     CollectionError,
@@ -31,7 +31,7 @@ __all__ = [
 
 DATABASE = "collection.db"
 SEGMENTS = "segments"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _BUSY_SECONDS = 10
 
 _SCHEMA = """
@@ -41,8 +41,11 @@ CREATE TABLE document (
     doc INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, source TEXT NOT NULL UNIQUE,
     root TEXT, size INTEGER, mtime_ns INTEGER, ctime_ns INTEGER, read_at_ns INTEGER,
     hash TEXT NOT NULL, fingerprint TEXT NOT NULL, extractor TEXT NOT NULL, encoding TEXT,
-    title TEXT, media_type TEXT NOT NULL, class TEXT NOT NULL, metadata TEXT NOT NULL
+    title TEXT, media_type TEXT NOT NULL, class TEXT NOT NULL, metadata TEXT NOT NULL,
+    part_of TEXT
 );
+CREATE INDEX document_part ON document (part_of) WHERE part_of IS NOT NULL;
+CREATE TABLE snapshot (doc INTEGER PRIMARY KEY, fetched TEXT NOT NULL, body BLOB NOT NULL);
 CREATE TABLE field (
     key TEXT NOT NULL, kind TEXT NOT NULL, value NOT NULL, doc INTEGER NOT NULL,
     PRIMARY KEY (key, kind, value, doc)
@@ -55,14 +58,15 @@ CREATE TABLE chunk (
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc INTEGER NOT NULL,
     ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
     line_start INTEGER NOT NULL, line_end INTEGER NOT NULL,
-    hash TEXT NOT NULL, headings TEXT NOT NULL, content TEXT NOT NULL, embed_key TEXT
+    hash TEXT NOT NULL, headings TEXT NOT NULL, content TEXT NOT NULL, embed_key TEXT,
+    page_start INTEGER, page_end INTEGER
 );
 CREATE INDEX chunk_doc ON chunk (doc, ordinal);
 CREATE INDEX chunk_hash ON chunk (hash);
 CREATE INDEX chunk_embed ON chunk (embed_key) WHERE embed_key IS NOT NULL;
-CREATE TABLE refusal (
+CREATE TABLE file (
     source TEXT PRIMARY KEY, root TEXT NOT NULL, size INTEGER, mtime_ns INTEGER, ctime_ns INTEGER,
-    read_at_ns INTEGER, fingerprint TEXT NOT NULL, reason TEXT NOT NULL
+    read_at_ns INTEGER, fingerprint TEXT NOT NULL, reason TEXT
 ) WITHOUT ROWID;
 CREATE TABLE segment (
     seg INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, file TEXT NOT NULL,
@@ -91,6 +95,7 @@ class Manifest:
     language: str
     stop_words: tuple[str, ...]
     chunking: ChunkingConfig
+    extraction: ExtractionConfig
     generation: int
     token: str = field(default_factory=lambda: uuid4().hex)
     """Tells a collection from one that was made later at the same place."""
@@ -200,6 +205,7 @@ class Store:
                 language=manifest.language,
                 stop_words=json.dumps(manifest.stop_words),
                 chunking=manifest.chunking.model_dump_json(),
+                extraction=manifest.extraction.model_dump_json(),
                 generation=manifest.generation,
                 token=manifest.token,
                 next_seq=1,
@@ -310,6 +316,7 @@ class Store:
                 language=meta["language"],
                 stop_words=tuple(json.loads(meta["stop_words"])),
                 chunking=ChunkingConfig.model_validate_json(meta["chunking"]),
+                extraction=ExtractionConfig.model_validate_json(meta["extraction"]),
                 generation=int(meta["generation"]),
                 token=meta["token"],
             )
@@ -357,7 +364,8 @@ class Store:
 
 CHUNK_COLUMNS = (
     "chunk.seq, chunk.id, document.id, source, ordinal, start, end, line_start, line_end, "
-    "chunk.hash, headings, content, title, extractor, encoding, class, document.doc"
+    "chunk.hash, headings, content, title, extractor, encoding, class, document.doc, "
+    "page_start, page_end"
 )
 
 

@@ -14,7 +14,7 @@ from groundkit_core.index.changes import (
     Change,
     Committed,
     FileState,
-    Refusal,
+    OtherFile,
     embed_key,
     indexed_text,
 )
@@ -120,20 +120,20 @@ class Writer:
     def note(
         self,
         states: Iterable[tuple[int, FileState]],
-        refusals: Iterable[Refusal] = (),
-        accepted: Iterable[str] = (),
+        others: Iterable[OtherFile] = (),
+        forgotten: Iterable[str] = (),
     ) -> None:
-        """Remember files whose passages stay and files that were refused; no new generation."""
+        """Remember files whose passages stay and those that are no documents; no new generation."""
         with disk_errors(self.store.path):
             with self.store.write():
                 self._update_states(states)
                 run = self.store.connection.executemany
-                run("DELETE FROM refusal WHERE source=?", [(source,) for source in accepted])
+                run("DELETE FROM file WHERE source=?", [(source,) for source in forgotten])
                 run(
-                    "REPLACE INTO refusal VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    "REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     [
-                        (r.source, r.root, *astuple(r.state), r.fingerprint, r.reason)
-                        for r in refusals
+                        (o.source, o.root, *astuple(o.state), o.fingerprint, o.reason)
+                        for o in others
                     ],
                 )
             reach("states.noted")
@@ -253,14 +253,15 @@ class Writer:
         held = {id_: (seq, headings) for seq, id_, headings in self._seqs(doc)} if title else {}
         for chunk in change.chunks:
             headings = json.dumps(chunk.heading_path, ensure_ascii=False)
-            place = (chunk.ordinal, chunk.start, chunk.end, *chunk.lines)
+            pages = chunk.pages or (None, None)
+            place = (chunk.ordinal, chunk.start, chunk.end, *chunk.lines, *pages)
             seq, held_headings = held.get(chunk.id, (0, ""))
             if seq and same_title and held_headings == headings and not change.afresh:
                 batch.moved.append((*place, seq))
                 del held[chunk.id]
                 continue
             digest = content_hash(chunk.content)
-            batch.rows.append((next_seq, chunk.id, doc, *place, digest, headings, chunk.content))
+            batch.rows.append((next_seq, chunk.id, doc, digest, headings, chunk.content, *place))
             text = indexed_text(change.document.title, chunk.heading_path, chunk.content)
             batch.texts.append(text)
             batch.keys.append(embed_key(text))
@@ -273,7 +274,7 @@ class Writer:
             return None
         keys = [
             (seq, doc, digest, id_, key)
-            for (seq, id_, doc, *_, digest, _, _), key in zip(batch.rows, batch.keys, strict=True)
+            for (seq, id_, doc, digest, *_), key in zip(batch.rows, batch.keys, strict=True)
         ]
         return self._segments.build(batch.texts, keys, self.analyzer)
 
@@ -287,21 +288,24 @@ class Writer:
         run = self.store.connection.executemany
         run("DELETE FROM chunk WHERE seq=?", [(seq,) for seq in batch.dropped])
         run("DELETE FROM document WHERE doc=?", [(doc,) for doc in removed])
-        run("DELETE FROM field WHERE doc=?", [(doc,) for doc in (*removed, *documents)])
+        for table in ("field", "snapshot"):
+            run(f"DELETE FROM {table} WHERE doc=?", [(doc,) for doc in (*removed, *documents)])
         reach("commit.dropped")
         run(
-            "UPDATE chunk SET ordinal=?, start=?, end=?, line_start=?, line_end=? WHERE seq=?",
+            "UPDATE chunk SET ordinal=?, start=?, end=?, line_start=?, line_end=?, "
+            "page_start=?, page_end=? WHERE seq=?",
             batch.moved,
         )
         run(
-            "INSERT INTO chunk (seq, id, doc, ordinal, start, end, line_start, line_end, hash, "
-            "headings, content, embed_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO chunk (seq, id, doc, hash, headings, content, ordinal, start, end, "
+            "line_start, line_end, page_start, page_end, embed_key) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             self._with_keys(batch),
         )
         run(
             "REPLACE INTO document (doc, id, source, root, size, mtime_ns, ctime_ns, read_at_ns, "
-            "hash, fingerprint, extractor, encoding, title, media_type, class, metadata) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "hash, fingerprint, extractor, encoding, title, media_type, class, metadata, part_of) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [_document_row(doc, change) for doc, change in zip(documents, changes, strict=True)],
         )
         run(
@@ -311,6 +315,14 @@ class Writer:
                 (*row, doc)
                 for doc, change in zip(documents, changes, strict=True)
                 for row in metadata.rows(change.document.metadata)
+            ],
+        )
+        run(
+            "INSERT INTO snapshot (doc, fetched, body) VALUES (?, ?, ?)",
+            [
+                (doc, change.snapshot.fetched, change.snapshot.body)
+                for doc, change in zip(documents, changes, strict=True)
+                if change.snapshot is not None
             ],
         )
 
@@ -344,4 +356,5 @@ def _document_row(doc: int, change: Change) -> tuple[Any, ...]:
         document.media_type,
         document.source_class,
         written(document.metadata),
+        change.part_of,
     )

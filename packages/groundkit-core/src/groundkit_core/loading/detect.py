@@ -1,6 +1,7 @@
 """From bytes to text: which encoding, and whether it is text at all."""
 
 import codecs
+from contextlib import suppress
 from dataclasses import dataclass
 
 from groundkit_core.errors import RefusedError
@@ -27,11 +28,17 @@ class Decoded:
     guessed: bool = False
 
 
-def decode(data: bytes) -> Decoded:
-    """Decode by byte order mark, strict UTF-8, detection, then Windows-1252; else refuse."""
+def decode(data: bytes, declared: str | None = None) -> Decoded:
+    """Decode by byte order mark, strict UTF-8, detection, then Windows-1252; else refuse.
+
+    A codec that was `declared` comes right after the mark where it fits.
+    """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return Decoded(decode_as(data, encoding), encoding)
+    if declared is not None:
+        with suppress(RefusedError):
+            return Decoded(decode_as(data, declared), declared)
     if b"\0" in data:
         raise RefusedError("binary: it holds NUL bytes")
     try:

@@ -2,12 +2,14 @@
 
 import re
 from functools import cache
+from itertools import takewhile
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from groundkit_core.chunking.blocks import Block
 from groundkit_core.loading.front_matter import body_start
+from groundkit_core.loading.rows import header_line
 from groundkit_core.spans import Lines
 
 __all__ = ["blocks"]
@@ -41,9 +43,22 @@ def blocks(text: str) -> list[Block]:
         if token.type == "heading_open":
             title = _title(tokens[index + 1].content)
             found.append(Block(start, end, "heading", int(token.tag[1]), title))
+        elif token.type == "table_open":
+            rows = offset + lines.start(token.map[0] + 2)
+            header = header_line(_header(tokens, index))
+            # The delimiter row stays with the header row; without names the table is one block.
+            middle = rows if header else start
+            found += [Block(start, middle, "lined"), Block(middle, end, "lined", header=header)]
         else:
             found.append(Block(start, end, "lined" if token.type in _LINED else "prose"))
     return found
+
+
+def _header(tokens: list[Token], index: int) -> list[str]:
+    """The cells of the first row of the table that begins at a token."""
+    beneath = (tokens[at] for at in range(index, len(tokens)))
+    cells = takewhile(lambda token: token.type != "thead_close", beneath)
+    return [token.content for token in cells if token.type == "inline"]
 
 
 def _title(content: str) -> str:

@@ -1,48 +1,32 @@
-"""Checking a citation by reading its source again."""
+"""Checking a citation by reading its source again, and a quote against what is cited."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from groundkit_core.contracts import Citation, Span, Verification
-from groundkit_core.errors import SourceError
 from groundkit_core.ids import chunk_id, content_hash
-from groundkit_core.loading.detect import decode, decode_as
-from groundkit_core.loading.formats import FORMATS
+from groundkit_core.retrieval.quotes import (
+    Attribution,
+    QuoteMatch,
+    attribute_quote,
+    locate_quote,
+)
+from groundkit_core.retrieval.reread import SourceText, read_source
 from groundkit_core.retrieval.sources import SourceReader
-from groundkit_core.spans import line_range
+from groundkit_core.spans import line_range, page_range
 
-__all__ = ["SourceText", "read_source", "resolve_citation", "stands"]
+__all__ = [
+    "Attribution",
+    "QuoteMatch",
+    "attribute_quote",
+    "found_at",
+    "locate_quote",
+    "resolve_citation",
+    "stands",
+]
 
 _MOST_PLACES = 20
 _LONGEST_SEARCH = 2_000_000
-_EXTRACTORS = {"given@1", *(known.identity for known in FORMATS)}
-
-
-@dataclass(frozen=True, slots=True)
-class SourceText:
-    """What a source holds now, or why that cannot be told."""
-
-    text: str | None
-    reason: str = ""
-
-
-def read_source(citation: Citation, reader: SourceReader) -> SourceText:
-    """The text of a citation's source, read in this call with the recorded encoding."""
-    if citation.extractor not in _EXTRACTORS:
-        return SourceText(
-            None,
-            f"it was read by {citation.extractor}, which this version lacks; ingest it again",
-        )
-    try:
-        found = reader.read(citation.source)
-        if isinstance(found, str):
-            return SourceText(found)
-        if citation.encoding is not None:
-            return SourceText(decode_as(found, citation.encoding))
-        return SourceText(decode(found).text)
-    except SourceError as error:
-        return SourceText(None, str(error))
 
 
 def resolve_citation(
@@ -68,9 +52,9 @@ def resolve_citation(
         return Verification(status="unresolvable", reason=source.reason)
     cited = Span(start=citation.start, end=citation.end)
     if stands(citation, text, cited):
-        return _found("verified", "the cited text stands at its span", cited, text)
+        return _found("verified", citation, cited, source)
     if last_seen is not None and stands(citation, text, last_seen):
-        return _found("moved", "the cited text stands elsewhere in the source", last_seen, text)
+        return _found("moved", citation, last_seen, source)
     if content is None and len(text) > _LONGEST_SEARCH:
         reason = "not at its span, and the source is too long to search by hash alone"
         return Verification(status="drifted", reason=reason)
@@ -87,7 +71,7 @@ def resolve_citation(
         )
     passage = text[places[0].start : places[0].end]
     place = places[_occurrence(citation, passage, occurrences)]
-    return _found("moved", "the cited text stands elsewhere in the source", place, text)
+    return _found("moved", citation, place, source)
 
 
 def stands(citation: Citation, text: str, span: Span) -> bool:
@@ -98,11 +82,25 @@ def stands(citation: Citation, text: str, span: Span) -> bool:
     )
 
 
-def _found(
-    status: Literal["verified", "moved"], reason: str, span: Span, text: str
+def found_at(
+    status: Literal["verified", "moved"],
+    span: Span,
+    lines: tuple[int, int] | None,
+    pages: tuple[int, int] | None,
 ) -> Verification:
-    lines = line_range(text, span.start, span.end)
-    return Verification(status=status, reason=reason, span=span, lines=lines)
+    """The verdict on a passage that stands in its source."""
+    where = "at its span" if status == "verified" else "elsewhere in the source"
+    reason = f"the cited text stands {where}"
+    return Verification(status=status, reason=reason, span=span, lines=lines, pages=pages)
+
+
+def _found(
+    status: Literal["verified", "moved"], citation: Citation, span: Span, source: SourceText
+) -> Verification:
+    start, end, text = span.start, span.end, source.text or ""
+    lines = line_range(text, start, end) if citation.source_class == "text" else None
+    pages = page_range(source.pages, start, end) if source.pages else None
+    return found_at(status, span, lines, pages)
 
 
 def _places(text: str, citation: Citation, content: str | None) -> Iterator[Span]:

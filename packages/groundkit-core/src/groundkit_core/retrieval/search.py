@@ -31,6 +31,7 @@ from groundkit_core.retrieval.legs import (
     by_words,
     fuse,
 )
+from groundkit_core.retrieval.links import web_link
 
 if TYPE_CHECKING:
     from groundkit_core.index.allowed import Allowed
@@ -193,6 +194,7 @@ def _result(
                 title=row[12],
                 metadata=read_json(told),
                 citation=citation,
+                link=web_link(citation, row[11]),
                 copies=tuple(citation_of(other) for other in copies if other[0] != row[0]),
                 similar=tuple(citation_of(other) for other in similar),
                 components=dict(components),
@@ -224,7 +226,8 @@ def _citation(row: Row) -> Citation:
         encoding=row[14],
         content_hash=row[9],
         heading_path=tuple(json.loads(row[10])),
-        lines=(row[7], row[8]),
+        lines=(row[7], row[8]) if row[15] == "text" else None,
+        pages=(row[17], row[18]) if row[17] is not None else None,
     )
 
 

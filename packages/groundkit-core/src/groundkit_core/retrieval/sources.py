@@ -1,6 +1,6 @@
 """Reading a source again: files beneath named roots, or an application's own reader."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -48,16 +48,24 @@ class FileReader:
 
 
 class SourceRouter:
-    """Reads files for sources beneath a root, and asks the application for the others."""
+    """Reads files for sources beneath a root, snapshots of URLs, and else asks the application."""
 
-    def __init__(self, roots: Mapping[str, Path], reader: SourceReader | None) -> None:
+    def __init__(
+        self,
+        roots: Mapping[str, Path],
+        reader: SourceReader | None,
+        snapshot: Callable[[str], bytes | None] = lambda _: None,
+    ) -> None:
         self._files = FileReader(roots)
         self._reader = reader
+        self._snapshot = snapshot
 
     def read(self, source: str) -> str | bytes:
         """Text or bytes of a source."""
         if source.partition("/")[0] in self._files.roots:
             return self._files.read(source)
+        if (kept := self._snapshot(source)) is not None:
+            return kept
         if self._reader is None:
             raise SourceError("no root has it, and no SourceReader was given")
         return self._reader.read(source)

@@ -5,18 +5,14 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from groundkit_core.contracts import Citation, SearchResponse, Span, Verification
-from groundkit_core.ids import content_hash
+from groundkit_core.ids import content_hash, hash_bytes
 from groundkit_core.index.view import View
-from groundkit_core.retrieval.citations import (
-    SourceText,
-    read_source,
-    resolve_citation,
-    stands,
-)
+from groundkit_core.retrieval.citations import found_at, resolve_citation, stands
+from groundkit_core.retrieval.reread import Rereader, SourceText
 from groundkit_core.retrieval.search import citation_of
 from groundkit_core.retrieval.sources import SourceReader
 
-__all__ = ["Cited", "Held", "held_passages", "resolve_all", "with_verdicts"]
+__all__ = ["Cited", "Held", "LookUp", "held_passages", "resolve_all", "with_verdicts"]
 
 Cited = tuple[Citation, str | None]
 """A citation with the cited text, where that is at hand."""
@@ -24,57 +20,107 @@ Cited = tuple[Citation, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a collection holds of a passage: its text, its place, and how often it stands."""
+    """A passage as a collection holds it, how often it stands, and of which bytes that is true."""
 
+    citation: Citation
     content: str
-    span: Span
     occurrences: int
+    source_hash: str
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return Span(start=self.citation.start, end=self.citation.end)
+
+
+LookUp = Callable[[Sequence[Cited]], dict[str, Held]]
 
 
 def held_passages(view: View, cited: Sequence[Cited]) -> dict[str, Held]:
     """The cited passages that the collection still holds, by chunk id."""
     found = {}
     for row in view.store.fetch("id", {citation.chunk_id for citation, _ in cited}):
-        times = view.store.rows(
-            "SELECT count(*) FROM chunk WHERE hash=? AND doc=(SELECT doc FROM chunk WHERE seq=?)",
+        doc = row[16]
+        ((times, hashed),) = view.store.rows(
+            "SELECT (SELECT count(*) FROM chunk WHERE hash=?1 AND doc=?2), "
+            "(SELECT hash FROM document WHERE doc=?2)",
             row[9],
-            row[0],
+            doc,
         )
-        span = citation_of(row)
-        found[row[1]] = Held(row[11], Span(start=span.start, end=span.end), times[0][0])
+        found[row[1]] = Held(citation_of(row), row[11], times, hashed)
     return found
 
 
 def resolve_all(
-    cited: Sequence[Cited],
-    reader: SourceReader,
-    look_up: Callable[[Sequence[Cited]], dict[str, Held]],
+    cited: Sequence[Cited], reader: SourceReader, look_up: LookUp
 ) -> list[Verification]:
     """Verdicts in the order of the citations; each source is read once.
 
-    What the collection holds is only looked up for passages that no longer stand at their span.
+    What the collection holds is looked up for passages that no longer stand at their span, and for
+    those that were extracted: where their file's bytes are the same, so is their text.
     """
     verdicts: dict[int, Verification] = {}
     order = sorted(range(len(cited)), key=lambda index: _source_key(cited[index][0]))
-    for _, group in groupby(order, key=lambda index: _source_key(cited[index][0])):
-        indices = list(group)
-        source = read_source(cited[indices[0]][0], reader)
-        doubtful = [cited[i] for i in indices if not _stands_still(cited[i][0], source)]
-        held = look_up(doubtful) if doubtful else {}
-        for index in indices:
-            citation, content = cited[index]
-            known = held.get(citation.chunk_id)
-            if content is None and known and content_hash(known.content) == citation.content_hash:
-                content = known.content
-            verdicts[index] = resolve_citation(
-                citation,
-                reader,
-                content=content,
-                occurrences=known.occurrences if known else 1,
-                last_seen=known.span if known else None,
-                source=source,
-            )
+    with Rereader(reader) as rereader:
+        for _, group in groupby(order, key=lambda index: _source_key(cited[index][0])):
+            indices = list(group)
+            some = [cited[index] for index in indices]
+            verdicts.update(zip(indices, _resolved(some, rereader, reader, look_up), strict=True))
     return [verdicts[index] for index in range(len(cited))]
+
+
+def _resolved(
+    cited: Sequence[Cited], rereader: Rereader, reader: SourceReader, look_up: LookUp
+) -> list[Verification]:
+    """Verdicts on citations of one source."""
+    first = cited[0][0]
+    raw = rereader.raw(first)
+    held: dict[str, Held] = {}
+    same: dict[int, Verification] = {}
+    if first.source_class != "text" and isinstance(raw, bytes):
+        held = look_up(cited)
+        hashed = hash_bytes(raw)
+        for index, (citation, content) in enumerate(cited):
+            if verdict := _of_same_bytes(citation, content, held.get(citation.chunk_id), hashed):
+                same[index] = verdict
+    if len(same) == len(cited):
+        return [same[index] for index in range(len(cited))]
+    source = raw if isinstance(raw, SourceText) else rereader.text(first, raw)
+    doubtful = [one for one in cited if not _stands_still(one[0], source)]
+    if doubtful and not held:
+        held = look_up(doubtful)
+    return [
+        same.get(index) or _resolve(one, reader, held.get(one[0].chunk_id), source)
+        for index, one in enumerate(cited)
+    ]
+
+
+def _of_same_bytes(
+    citation: Citation, content: str | None, held: Held | None, hashed: str
+) -> Verification | None:
+    """The verdict on a passage whose source's bytes are those that the collection took it from."""
+    if held is None or held.source_hash != hashed or held.citation != citation:
+        return None
+    known = content_hash(held.content) == citation.content_hash
+    if not known or content not in (None, held.content):
+        return None
+    return found_at("verified", held.span, citation.lines, citation.pages)
+
+
+def _resolve(
+    one: Cited, reader: SourceReader, known: Held | None, source: SourceText
+) -> Verification:
+    citation, content = one
+    if content is None and known and content_hash(known.content) == citation.content_hash:
+        content = known.content
+    return resolve_citation(
+        citation,
+        reader,
+        content=content,
+        occurrences=known.occurrences if known else 1,
+        last_seen=known.span if known else None,
+        source=source,
+    )
 
 
 def _stands_still(citation: Citation, source: SourceText) -> bool:
