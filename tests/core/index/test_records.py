@@ -1,11 +1,13 @@
 """JSON lines as documents: each record is found, filtered, changed and removed by itself."""
 
 import json
+import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from groundkit_core import Collection, IngestReport
+from groundkit_core import Collection, Document, IngestReport
 from groundkit_core.config import ExtractionConfig
 from groundkit_core.errors import IngestError
 from groundkit_core.failpoints import set_hook
@@ -142,24 +144,10 @@ def test_a_bad_line_refuses_the_file_and_takes_the_old_records_with_it(
 def test_a_run_that_was_stopped_between_records_is_finished_by_the_next(
     tmp_path: Path, collection: Collection
 ) -> None:
-    class StoppedError(Exception):
-        pass
-
     rows = [{"key": str(n), "body": f"kite {n}"} for n in range(2_500)]
     folder = tmp_path / "many"
     write(folder, {"k.jsonl": lines(rows)})
-    commits = iter(range(10))
-
-    def stop(point: str) -> None:
-        if point == "commit.done" and next(commits) == 0:
-            raise StoppedError
-
-    set_hook(stop)
-    try:
-        with pytest.raises(StoppedError):
-            collection.ingest([folder], extraction=BODY)
-    finally:
-        set_hook(None)
+    killed(lambda: collection.ingest([folder], extraction=BODY))
     assert 0 < collection.info().documents < 2_500
     (folder / "k.jsonl").unlink()
     write(folder, {"other.md": "x"})
@@ -168,6 +156,132 @@ def test_a_run_that_was_stopped_between_records_is_finished_by_the_next(
 
     write(folder, {"k.jsonl": lines(rows)})
     assert collection.ingest([folder]).documents == 2_501
+
+
+class KilledError(Exception):
+    pass
+
+
+def killed(act: Callable[[], object], point: str = "commit.done") -> None:
+    """Stop a run right behind its first commit."""
+
+    def stop(reached: str) -> None:
+        if reached == point:
+            raise KilledError
+
+    set_hook(stop)
+    try:
+        with pytest.raises(KilledError):
+            act()
+    finally:
+        set_hook(None)
+
+
+def test_records_come_back_after_a_kill_behind_the_commit_that_removed_them(
+    kites: Path, collection: Collection
+) -> None:
+    taken(collection, kites)
+    path = kites / "k.jsonl"
+    good = path.read_text()
+
+    path.rename(kites.parent / "away")
+    killed(lambda: collection.ingest([kites]))
+    (kites.parent / "away").rename(path)
+    assert collection.ingest([kites]).documents == 4
+
+    path.write_text(good + "{\n")
+    killed(lambda: collection.ingest([kites]))
+    path.write_text(good)
+    assert collection.ingest([kites]).documents == 4
+
+    killed(lambda: collection.remove(["kites/k.jsonl"]))
+    assert collection.ingest([kites]).documents == 4
+    assert len(sources(collection)) == 3
+
+
+def test_a_kill_while_records_become_a_text_or_the_other_way_loses_nothing(
+    tmp_path: Path, collection: Collection
+) -> None:
+    folder = tmp_path / "many"
+    rows = [{"key": str(n), "body": f"kite {n}"} for n in range(2_500)]
+    write(folder, {"k.jsonl": lines(rows)})
+    collection.ingest([folder])
+    passages = collection.info().chunks
+    killed(lambda: collection.ingest([folder], extraction=BODY))
+    assert collection.ingest([folder], extraction=ExtractionConfig()).chunks == passages
+    assert collection.ingest([folder], extraction=BODY).documents == 2_500
+    killed(lambda: collection.ingest([folder], extraction=ExtractionConfig()))
+    assert collection.ingest([folder]).chunks == passages
+    assert collection.check() == []
+
+
+@pytest.mark.parametrize("first", ["k.jsonl", "k.jsonl#a", "both"])
+def test_a_file_named_like_a_record_is_refused_beside_it(
+    first: str, kites: Path, collection: Collection
+) -> None:
+    if first == "k.jsonl":
+        taken(collection, kites)
+    write(kites, {"k.jsonl#a": "The kite of a file.\n"})
+    if first == "k.jsonl#a":
+        collection.ingest([kites / "k.jsonl#a"], extraction=BODY)
+    report = taken(collection, kites)
+    assert report.count("refused") == 1
+    assert {o.reason for o in report.files if o.status == "refused"} == {
+        "another document has the source 'kites/k.jsonl#a'"
+    }
+    assert collection.check() == []
+    collection.search("kite")
+
+
+def test_another_encoding_of_the_same_records_verifies(kites: Path, collection: Collection) -> None:
+    taken(collection, kites)
+    write(kites, {"k.jsonl": lines(ROWS).encode("utf-16")})
+    collection.ingest([kites])
+    assert statuses(collection) == dict.fromkeys(sources(collection), "verified")
+
+
+def test_what_a_repair_could_not_read_is_made_again_by_the_next_run(
+    kites: Path, collection: Collection
+) -> None:
+    taken(collection, kites)
+    with sqlite3.connect(collection.path / "collection.db") as database:
+        database.execute("UPDATE chunk SET content='Other.' WHERE content LIKE '%bird%'")
+        database.execute("UPDATE chunk SET content='Another.' WHERE content LIKE '%red%'")
+    database.close()
+    kites.rename(kites.parent / "away")
+    assert len(collection.repair()) == 2
+    (kites.parent / "away").rename(kites)
+    collection.ingest([kites])
+    assert collection.check() == []
+
+
+def test_a_text_is_repaired_as_it_was_read(kites: Path, collection: Collection) -> None:
+    other = write(kites.parent / "other", {"x.md": "x"})
+    collection.ingest([kites])
+    collection.ingest([other], extraction=BODY)
+    with sqlite3.connect(collection.path / "collection.db") as database:
+        database.execute("UPDATE chunk SET content='Other.' WHERE content LIKE '%kite%'")
+    database.close()
+    collection.repair()
+    assert statuses(collection) == {"kites/k.jsonl": "verified"}
+
+
+def test_a_file_without_a_record_is_a_warning(kites: Path, collection: Collection) -> None:
+    write(kites, {"k.jsonl": "\n"})
+    report = taken(collection, kites)
+    assert report.warnings == ("kites/k.jsonl: it holds no record",)
+    assert collection.remove(["kites/k.jsonl"]).documents == 1
+
+
+def test_an_error_of_a_callback_takes_none_of_a_files_records(
+    kites: Path, collection: Collection
+) -> None:
+    def told(document: Document) -> dict[str, object]:
+        return {"x": object() if document.source.endswith("#b") else 1}
+
+    report = collection.ingest([kites], extraction=BODY, metadata=told)
+    assert outcomes(report) == {"kites/k.jsonl": "refused", "kites/note.md": "indexed"}
+    assert report.documents == 1
 
 
 def test_a_citation_of_a_record_follows_its_text(kites: Path, collection: Collection) -> None:
@@ -203,8 +317,6 @@ def test_one_record_cannot_be_removed_by_itself(kites: Path, collection: Collect
 
 def test_damaged_records_are_made_again(kites: Path, collection: Collection) -> None:
     taken(collection, kites)
-    import sqlite3
-
     with sqlite3.connect(collection.path / "collection.db") as database:
         database.execute(
             "UPDATE chunk SET content='The rad kite flies.' WHERE content LIKE '%red%'"

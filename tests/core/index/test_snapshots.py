@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from groundkit_core import Collection
+from groundkit_core.errors import ConfigurationError
 from groundkit_core.loading.snapshot import Snapshot
 
 from tests.core.index.support import found, outcomes
@@ -113,6 +114,45 @@ def test_damaged_bytes_are_found_and_never_verify(collection: Collection) -> Non
     database.close()
     assert collection.check() == [f"the kept bytes of {URL} are damaged; ingest the URL again"]
     assert statuses(collection, "hoses") == ["drifted"]
+
+
+def test_damaged_bytes_are_replaced_by_the_same_from_the_web(collection: Collection) -> None:
+    collection.add_snapshots([snapshot()])
+    with sqlite3.connect(collection.path / "collection.db") as database:
+        database.execute("UPDATE snapshot SET body=?", (b"# Pumps\n\nEvil.\n",))
+        database.execute("UPDATE chunk SET content='Ten bar.' WHERE content LIKE '%Seven%'")
+    database.close()
+    assert collection.repair() == [
+        (
+            f"not repaired: {URL}: its source cannot be read again: its kept bytes are damaged; "
+            "ingest the URL again"
+        )
+    ]
+    assert outcomes(collection.add_snapshots([snapshot()])) == {URL: "changed"}
+    assert collection.check() == []
+    assert statuses(collection, "hoses") == ["verified"]
+
+
+def test_one_url_is_fetched_once_a_run(collection: Collection) -> None:
+    with pytest.raises(ConfigurationError, match=r"two snapshots of 'https://example\.org"):
+        collection.add_snapshots([snapshot(), snapshot("Other.")])
+    assert not collection.exists() or collection.check() == []
+
+
+def test_a_charset_that_is_declared_later_is_used(collection: Collection) -> None:
+    body = "Ключ под ковром.".encode("koi8-r")
+    collection.add_snapshots([snapshot(body, media_type="text/plain")])
+    collection.add_snapshots([snapshot(body, media_type="text/plain", charset="koi8-r")])
+    assert collection.search("ключ").results[0].content == "Ключ под ковром."
+
+
+def test_a_charset_that_is_no_encoding_of_text_does_not_decide(collection: Collection) -> None:
+    for charset in ("utf-7", "unicode_escape", "rot13", "nonsense"):
+        body = b"pump \\ud800 +2AA-"
+        report = collection.add_snapshots(
+            [snapshot(body, f"{URL}/{charset}", media_type="text/plain", charset=charset)]
+        )
+        assert report.count("indexed") == 1
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,8 @@ def test_a_suffix_names_the_format_else_it_is_text(source: str, name: str) -> No
 @pytest.mark.parametrize(
     ("source", "name"),
     [
-        ("a.odt", "Word"),
-        ("a.doc", "Word"),
+        ("a.odt", "office document"),
+        ("a.doc", "office document"),
         ("a.pptx", "presentation"),
         ("a.epub", "e-book"),
         ("a.jpeg", "JPEG image"),

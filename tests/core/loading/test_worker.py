@@ -5,11 +5,12 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from groundkit_core.chunking.blocks import Block
-from groundkit_core.errors import RefusedError
+from groundkit_core.errors import ConfigurationError, RefusedError, SourceError
 from groundkit_core.loading.extracted import Extracted
 from groundkit_core.loading.worker import Worker
 
@@ -29,6 +30,14 @@ def asked(worker: Worker, what: str, **options: object) -> Extracted:
 def refusal(worker: Worker, what: str) -> str:
     with pytest.raises(RefusedError) as caught:
         asked(worker, what)
+    return str(caught.value)
+
+
+def failure(worker: Worker, what: str) -> str:
+    """What is said of a file that could not be read, which is no refusal of what it holds."""
+    with pytest.raises(SourceError) as caught:
+        asked(worker, what)
+    assert not isinstance(caught.value, RefusedError)
     return str(caught.value)
 
 
@@ -69,7 +78,7 @@ def test_a_file_that_takes_too_long_is_refused_and_the_next_one_is_read() -> Non
     with Worker(seconds=2) as worker:
         pid = int(asked(worker, "pid").text)
         begun = time.monotonic()
-        assert refusal(worker, "spin") == "reading it took more than 2 s"
+        assert failure(worker, "spin") == "reading it took more than 2 s"
         assert 2 <= time.monotonic() - begun < 10
         assert not is_running(pid)
         assert asked(worker, "all").text == "Pumps\n\na | b\n\n"
@@ -90,7 +99,7 @@ def test_a_file_that_takes_too_long_is_refused_and_the_next_one_is_read() -> Non
 def test_a_reader_that_breaks_down_refuses_its_file_only(
     worker: Worker, what: str, said: str
 ) -> None:
-    assert refusal(worker, what) == said
+    assert failure(worker, what) == said
     assert asked(worker, "all", title="T").title == "T"
 
 
@@ -101,7 +110,7 @@ def test_deep_recursion_is_refused(worker: Worker) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
 def test_a_file_that_takes_too_much_memory_is_refused() -> None:
     with Worker(seconds=20, memory=600 * 1024**2) as worker:
-        said = refusal(worker, f"memory {10**9}")
+        said = failure(worker, f"memory {10**9}")
         assert said == "reading it takes more than 600 MiB of memory"
         assert asked(worker, "memory 1000").text == "x" * 1000
 
@@ -152,6 +161,20 @@ def test_a_process_that_was_killed_is_replaced(worker: Worker) -> None:
     pid = int(asked(worker, "pid").text)
     os.kill(pid, signal.SIGKILL)
     until = time.monotonic() + 10
-    while is_running(pid) and time.monotonic() < until and worker.running:
+    while worker.running and time.monotonic() < until:
         time.sleep(0.05)
     assert asked(worker, "pid").text != str(pid)
+
+
+def test_a_limit_that_strikes_as_a_reply_arrives_hurts_no_other_file() -> None:
+    with Worker(seconds=0.2) as worker:
+        for step in range(10):
+            with suppress(SourceError):
+                asked(worker, f"sleep {0.19 + step / 500}")
+            assert asked(worker, "pid").text
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e300])
+def test_a_limit_that_is_none_is_an_error(seconds: float) -> None:
+    with pytest.raises(ConfigurationError, match="must be a time above 0"):
+        Worker(seconds)

@@ -112,7 +112,9 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
 
 def linked(text: str, link: str | None) -> str:
     """The text, which opens the link where stdout is a terminal that can do that."""
-    if link is None or _plain() or sys.stdout is None or not sys.stdout.isatty():
+    if link is None or _UNPRINTABLE.search(link) or not link.isascii():
+        return text
+    if _plain() or sys.stdout is None or not sys.stdout.isatty():
         return text
     return f"\x1b]8;;{link}\x1b\\{text}\x1b]8;;\x1b\\"
 

@@ -41,7 +41,7 @@ JsonlText = Annotated[
     typer.Option(
         "--jsonl-text",
         metavar="FIELD",
-        help="Take each line of a JSONL file as a document with this field's text, from now on.",
+        help="Each line of a JSONL file is a document with this field's text; '' ends that.",
     ),
 ]
 JsonlId = Annotated[
@@ -99,6 +99,8 @@ def extraction(collection: "Collection", **given: Any) -> "ExtractionConfig | No
     from pydantic import ValidationError
 
     known = {key: value for key, value in given.items() if value not in (None, [])}
+    if known.get("jsonl_text") == "":
+        known |= {"jsonl_text": None, "jsonl_id": None, "jsonl_title": None, "jsonl_metadata": []}
     if not known:
         return None
     held = collection.info().extraction if collection.exists() else ExtractionConfig()

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from groundkit_core.index.collection import Collection
 
 
+_AT_ONCE = 5_000
+
+
 @reported
 def verify(
     file: Annotated[
@@ -76,9 +79,21 @@ def verdicts(
     collection: "Collection", cited: "list[tuple[Citation, str | None]] | None"
 ) -> Iterator[tuple["Citation", "Verification"]]:
     """Citations with their verdicts: those given, or those of the whole collection."""
-    for passages in [cited] if cited is not None else collection.passages():
+    for passages in [cited] if cited is not None else _batches(collection):
         pairs = zip(passages, collection.verify_all(passages), strict=True)
         yield from ((citation, verdict) for (citation, _), verdict in pairs)
+
+
+def _batches(collection: "Collection") -> Iterator["list[tuple[Citation, str | None]]"]:
+    """All passages, many at a time: the records of a file are read together."""
+    batch: list[tuple[Citation, str | None]] = []
+    for passages in collection.passages():
+        batch += passages
+        if len(batch) >= _AT_ONCE:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _saved(file: Path) -> Saved:

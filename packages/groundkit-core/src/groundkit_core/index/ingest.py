@@ -242,8 +242,8 @@ def remove(path: Path, sources: Sequence[str], lock_timeout: float) -> IngestRep
         for source in dict.fromkeys(sources):
             rows += _rows_of(writer, source)
             intake.totals.outcomes.append(FileOutcome(source=source, status="removed"))
-        intake.totals.dropped += writer.commit(removed=rows).dropped
-        writer.note([], forgotten=sources)
+        committed = writer.commit(removed=rows, forgotten=sources)
+        intake.totals.dropped += committed.dropped
         return _report(writer, intake)
 
 
@@ -252,7 +252,9 @@ def _rows_of(writer: Writer, source: str) -> list[int]:
     found = writer.store.rows(
         "SELECT doc, part_of FROM document WHERE source=?1 OR part_of=?1", source
     )
-    if not found:
+    if not found and not writer.store.rows(
+        "SELECT 1 FROM file WHERE source=? AND reason IS NULL", source
+    ):
         raise IngestError(f"{source}: the collection has no such source")
     if len(found) == 1 and found[0][1] not in (None, source):
         raise IngestError(f"{source}: it is a record; remove the file: {found[0][1]}")

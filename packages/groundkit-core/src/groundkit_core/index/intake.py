@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from groundkit_core.chunking import chunk_document
 from groundkit_core.config import MAX_FILE_BYTES, ChunkingConfig, ExtractionConfig
 from groundkit_core.contracts import Document, FileOutcome
-from groundkit_core.errors import MetadataError, RefusedError, SourceError
+from groundkit_core.errors import ConfigurationError, MetadataError, RefusedError, SourceError
 from groundkit_core.failpoints import reach
 from groundkit_core.ids import content_hash, hash_bytes
 from groundkit_core.index.changes import Change, FileState, OtherFile
@@ -107,6 +107,7 @@ class Intake:
         self._removed: list[int] = []
         self._others: list[OtherFile] = []
         self._forgotten: list[str] = []
+        self._queued: set[str] = set()
         self._characters = 0
         self.totals = Totals()
 
@@ -171,9 +172,9 @@ class Intake:
         told = f"{digest(given)} {digest(loaded.document.metadata)}"
         if known is not None and known.doc is None:
             # It was full of records before.
-            self._removed += self.memory.rows(source)
+            self._removed += [part.doc for part in self.memory.records(source).values() if part.doc]
             self._forgotten.append(source)
-            known = None
+            known = self.memory.document(source)
         change = Change(
             loaded.document,
             (),
@@ -190,26 +191,31 @@ class Intake:
         """Take a file whose lines are documents; it is settled once they all are there."""
         source, label, reader = read.source, read.label, self._reader(read.format)
         hashed = hash_bytes(read.data)
-        fingerprint = f"{reader} {digest(self.given.of(source))} records:{hashed}"
+        told = digest(self.given.of(source))
+        fingerprint = f"{reader} {told} records:{hashed}"
         same = read.known is not None and read.known.fingerprint == fingerprint
         if read.known is not None and same and self._options.metadata_of is None:
             self._settle(read.known, read.state)
             return
         identity = read.format.identity(self._extraction)
         loaded, warnings = load_records(source, read.data, identity)
-        self._writer.note([], [OtherFile(source, label, read.state, "", None)])
         held, left = self.memory.records(source), set(self.memory.rows(source))
-        count = 0
-        for record in loaded():
+        changes: list[tuple[Change, Known | None]] = []
+        for record in loaded:
             document = self._with_given(record, source).document
             known = held.get(document.source)
+            if known is None:
+                self._check_free(document.source)
             left.discard(known.doc if known and known.doc else 0)
             hashed = content_hash(document.text)
-            told = f"{digest(document.metadata)} {document.title!r}"
+            told = f"{digest(document.metadata)} {document.title!r} {document.encoding}"
             change = Change(
                 document, (), hashed, f"{reader} {told}:{hashed}", label, part_of=source
             )
-            count += self._accept_record(change, known)
+            changes.append((change, known))
+        # Known from now on, but settled only together with the last of its records.
+        self._writer.note([], [OtherFile(source, label, read.state, "", None)])
+        count = sum(self._accept_record(change, known) for change, known in changes)
         self._removed += left
         self._others.append(OtherFile(source, label, read.state, fingerprint, None))
         self.totals.outcomes.append(
@@ -244,6 +250,8 @@ class Intake:
     def add_snapshots(self, snapshots: Iterable[Snapshot]) -> None:
         """Add or replace what URLs gave; one that cannot be read leaves its passages."""
         for snapshot in snapshots:
+            if snapshot.url in self._queued:
+                raise ConfigurationError(f"two snapshots of {snapshot.url!r}")
             self.totals.read += 1
             try:
                 loaded = load_snapshot(snapshot, self._extraction, self._worker)
@@ -257,12 +265,14 @@ class Intake:
                 document,
                 (),
                 hashed,
-                f"{reader} {digest(document.metadata)}:{hashed}",
+                f"{reader} {digest(document.metadata)} {document.encoding}:{hashed}",
                 blocks=loaded.blocks,
                 pages=loaded.pages,
                 snapshot=snapshot,
             )
             known = self.memory.document(snapshot.url)
+            if known is not None and self.memory.has_damaged_snapshot(snapshot.url):
+                known = known._replace(fingerprint="")
             self._accept(change, known, loaded.warnings, loaded.partial)
         self.flush()
 
@@ -288,7 +298,9 @@ class Intake:
             if change.state is not None and known.doc is not None:
                 self._states.append((known.doc, change.state))
             return
-        change = chunked(change, self._chunking)
+        if known is None:
+            self._check_free(change.document.source)
+        change = self._cut(change, known)
         outcome = FileOutcome(
             source=change.document.source,
             status="partial" if partial else "indexed" if known is None else "changed",
@@ -302,12 +314,23 @@ class Intake:
         """Queue a record, unless it is as it was; returns the number of its new passages."""
         if known is not None and known.fingerprint == change.fingerprint:
             return 0
-        change = chunked(change, self._chunking)
+        change = self._cut(change, known)
         self._queue(change, None)
         return len(change.chunks)
 
+    def _cut(self, change: Change, known: Known | None) -> Change:
+        # No fingerprint is what a repair leaves that could not read the source.
+        afresh = known is not None and not known.fingerprint
+        return chunked(replace(change, afresh=afresh), self._chunking)
+
+    def _check_free(self, source: str) -> None:
+        """Refuse a source that is also that of a record of a file, or of a file beside one."""
+        if source in self._queued or self.memory.document(source) is not None:
+            raise RefusedError(f"another document has the source {source!a}")
+
     def _queue(self, change: Change, outcome: FileOutcome | None) -> None:
         self._changes.append((change, outcome))
+        self._queued.add(change.document.source)
         self._characters += len(change.document.text)
         if self._characters > _BATCH_CHARACTERS or len(self._changes) >= _BATCH_FILES:
             self.flush()
@@ -337,15 +360,17 @@ class Intake:
         """Commit what is queued."""
         if self._changes or self._removed:
             changes = [change for change, _ in self._changes]
-            committed = self._writer.commit(changes, self._removed, self._states)
+            committed = self._writer.commit(
+                changes, self._removed, self._states, self._others, self._forgotten
+            )
             self.totals.added += committed.added
             self.totals.dropped += committed.dropped
             self.totals.outcomes += [outcome for _, outcome in self._changes if outcome]
-            self._states = []
-        if self._states or self._others or self._forgotten:
+        elif self._states or self._others or self._forgotten:
             self._writer.note(self._states, self._others, self._forgotten)
         self._changes, self._removed, self._states = [], [], []
         self._others, self._forgotten = [], []
+        self._queued = set()
         self._characters = 0
 
 

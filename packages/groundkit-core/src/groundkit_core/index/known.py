@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection
 from typing import NamedTuple
 
+from groundkit_core.ids import hash_bytes
 from groundkit_core.index.roots import Target
 from groundkit_core.index.store import Store
 
@@ -82,6 +83,11 @@ class Memory:
         """The document of a source."""
         rows = self._store.rows(f"{_KNOWN} FROM document WHERE source=?", source)
         return Known._make(rows[0]) if rows else None
+
+    def has_damaged_snapshot(self, source: str) -> bool:
+        """Whether the bytes that are kept of a URL are no longer those that it gave."""
+        kept = "SELECT hash, body FROM snapshot JOIN document USING (doc) WHERE source=?"
+        return any(hash_bytes(body) != hashed for hashed, body in self._store.rows(kept, source))
 
     def records(self, source: str) -> dict[str, Known]:
         """The records of a file, by their own sources."""

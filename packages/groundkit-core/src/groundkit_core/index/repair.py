@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
+from groundkit_core.config import ExtractionConfig
 from groundkit_core.errors import CollectionCorruptError, SourceError
 from groundkit_core.ids import hash_bytes
 from groundkit_core.index.bm25s_bridge import stop_words
@@ -106,23 +108,27 @@ def _loaded_again(
     """What a source holds now, and the change that takes it, by no fingerprint that a run knows."""
     extraction = writer.manifest.extraction
     kept = writer.store.rows(
-        "SELECT body, fetched, media_type, encoding FROM snapshot JOIN document USING (doc) "
+        "SELECT body, fetched, media_type, encoding, hash FROM snapshot JOIN document USING (doc) "
         "WHERE source=?",
         source,
     )
     if kept:
-        body, fetched, media_type, encoding = kept[0]
+        body, fetched, media_type, encoding, held = kept[0]
+        if hash_bytes(body) != held:
+            raise SourceError("its kept bytes are damaged; ingest the URL again")
         snapshot = Snapshot(source, source, media_type, encoding, body, fetched)
         again, hashed = load_snapshot(snapshot, extraction), hash_bytes(body)
         return again, Change(again.document, (), hashed, hashed, snapshot=snapshot)
     data = reader.read(part_of or source)
     hashed, root = hash_bytes(data), source.partition("/")[0]
     loaded: Loaded | None = None
+    identity = writer.store.rows("SELECT extractor FROM document WHERE source=?", source)[0][0]
     if part_of is None:
-        loaded = load_document(source, data, extraction)
+        # As it was read, whatever was set since.
+        html: Literal["main", "full"] = "full" if "content=full" in identity else "main"
+        loaded = load_document(source, data, ExtractionConfig(html=html))
     else:
-        identity = writer.store.rows("SELECT extractor FROM document WHERE source=?", source)[0][0]
-        parts = load_records(part_of, data, identity)[0]()
+        parts = load_records(part_of, data, identity)[0]
         loaded = next((part for part in parts if part.document.source == source), None)
     if loaded is None:
         raise SourceError("the file no longer has this record")

@@ -79,18 +79,24 @@ class Writer:
         changes: Sequence[Change] = (),
         removed: Iterable[int] = (),
         states: Iterable[tuple[int, FileState]] = (),
+        others: Iterable[OtherFile] = (),
+        forgotten: Iterable[str] = (),
     ) -> Committed:
-        """Replace documents, remove others by row number, and note unchanged files' states."""
+        """Replace documents, remove others by row number, and note what `note` does."""
         with disk_errors(self.store.path):
-            return self._commit(changes, list(removed), states)
+            return self._commit(changes, list(removed), states, others, forgotten)
 
     def _commit(
         self,
         changes: Sequence[Change],
         removed: Sequence[int],
         states: Iterable[tuple[int, FileState]],
+        others: Iterable[OtherFile],
+        forgotten: Iterable[str],
     ) -> Committed:
         documents = self._document_rows(changes)
+        kept = set(documents)
+        removed = [doc for doc in removed if doc not in kept]
         batch = _Batch()
         for doc in removed:
             batch.dropped += [row[0] for row in self._seqs(doc)]
@@ -103,6 +109,7 @@ class Writer:
             keys = self._embed_keys(batch.dropped)
             self._write_rows(changes, documents, removed, batch)
             self._update_states(states)
+            self._note_others(others, forgotten)
             reach("commit.rows")
             if segment is not None:
                 self._segments.add(segment)
@@ -127,15 +134,7 @@ class Writer:
         with disk_errors(self.store.path):
             with self.store.write():
                 self._update_states(states)
-                run = self.store.connection.executemany
-                run("DELETE FROM file WHERE source=?", [(source,) for source in forgotten])
-                run(
-                    "REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    [
-                        (o.source, o.root, *astuple(o.state), o.fingerprint, o.reason)
-                        for o in others
-                    ],
-                )
+                self._note_others(others, forgotten)
             reach("states.noted")
             self.store.checkpoint()
 
@@ -331,6 +330,14 @@ class Writer:
         if not self._spaces.any():
             return ((*row, None) for row in batch.rows)
         return ((*row, key) for row, key in zip(batch.rows, batch.keys, strict=True))
+
+    def _note_others(self, others: Iterable[OtherFile], forgotten: Iterable[str]) -> None:
+        run = self.store.connection.executemany
+        run("DELETE FROM file WHERE source=?", [(source,) for source in forgotten])
+        run(
+            "REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(o.source, o.root, *astuple(o.state), o.fingerprint, o.reason) for o in others],
+        )
 
     def _update_states(self, states: Iterable[tuple[int, FileState]]) -> None:
         self.store.connection.executemany(

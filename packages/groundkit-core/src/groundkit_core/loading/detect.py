@@ -1,6 +1,7 @@
 """From bytes to text: which encoding, and whether it is text at all."""
 
 import codecs
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _SAMPLE = 256 * 1024
 _CONFIDENCE = 0.4
 
@@ -61,6 +63,8 @@ def decode_as(data: bytes, encoding: str) -> str:
         raise RefusedError(f"it does not decode as {encoding!a}") from None
     if "\0" in text:
         raise RefusedError("binary: it holds NUL characters")
+    if _SURROGATES.search(text):
+        raise RefusedError(f"as {encoding!a} it holds lone surrogates")
     return text
 
 

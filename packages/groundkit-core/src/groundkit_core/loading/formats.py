@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from groundkit_core.chunking.blocks import Block
 from groundkit_core.config import ExtractionConfig
-from groundkit_core.errors import RefusedError
+from groundkit_core.errors import RefusedError, SourceError
 from groundkit_core.loading.code import MEDIA_TYPES
 
 __all__ = [
@@ -132,7 +132,7 @@ FORMATS = (
 )
 
 _UNREADABLE = {
-    "Word": (".doc", ".odt", ".rtf"),
+    "office document": (".doc", ".odt", ".rtf"),
     "presentation": (".pptx", ".ppt", ".odp"),
     "e-book": (".epub", ".mobi"),
     "PNG image": (".png",),
@@ -173,7 +173,7 @@ def check_suffix(source: str) -> None:
 
 def _check_installed(known: Format) -> None:
     if not known.installed:
-        raise RefusedError(f"{known.called}: run: pip install 'groundkit-core[{known.extra}]'")
+        raise SourceError(f"{known.called}: run: pip install 'groundkit-core[{known.extra}]'")
 
 
 def format_of(source: str, data: bytes, config: ExtractionConfig = USUAL) -> Format:

@@ -145,7 +145,7 @@ def extract(
 ) -> Extracted:
     """What the reader of a format with its options gives, in a process of its own."""
     if not found.installed:
-        raise RefusedError(f"{found.called}: run: pip install 'groundkit-core[{found.extra}]'")
+        raise SourceError(f"{found.called}: run: pip install 'groundkit-core[{found.extra}]'")
     told: dict[str, object] = {}
     if found.name == "html":
         told = {"full": "content" in options, "encoding": encoding, "declared": declared}

@@ -1,7 +1,6 @@
 """Files whose records are documents of their own, each with a source below the file's."""
 
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from groundkit_core.contracts import Document
 from groundkit_core.ids import document_id
@@ -15,32 +14,28 @@ __all__ = ["file_of", "load_records", "record_source", "record_texts"]
 Options = Mapping[str, list[str]]
 
 
-def load_records(
-    source: str, data: bytes, identity: str
-) -> tuple[Callable[[], Iterator[Loaded]], tuple[str, ...]]:
-    """What gives the documents in a file, and warnings; a bad record refuses the whole file."""
+def load_records(source: str, data: bytes, identity: str) -> tuple[list[Loaded], tuple[str, ...]]:
+    """The documents in a file, and warnings; a bad record refuses the whole file."""
     decoded = decode(data)
-    options = _options(identity)
-    deque(_records(decoded.text, options), maxlen=0)
-
-    def loaded() -> Iterator[Loaded]:
-        for record in _records(decoded.text, options):
-            named = record_source(source, record.key)
-            yield Loaded(
-                Document(
-                    id=document_id(named),
-                    source=named,
-                    text=record.text,
-                    title=record.title,
-                    media_type="application/jsonl",
-                    source_class="extracted",
-                    extractor=identity,
-                    encoding=decoded.encoding,
-                    metadata=record.metadata,
-                )
-            )
-
-    return loaded, (f"encoding guessed: {decoded.encoding}",) if decoded.guessed else ()
+    warnings = [f"encoding guessed: {decoded.encoding}"] if decoded.guessed else []
+    found = []
+    for record in _records(decoded.text, _options(identity)):
+        named = record_source(source, record.key)
+        document = Document(
+            id=document_id(named),
+            source=named,
+            text=record.text,
+            title=record.title,
+            media_type="application/jsonl",
+            source_class="extracted",
+            extractor=identity,
+            encoding=decoded.encoding,
+            metadata=record.metadata,
+        )
+        found.append(Loaded(document))
+    if not found:
+        warnings.append("it holds no record")
+    return found, tuple(warnings)
 
 
 def record_texts(source: str, text: str, identity: str) -> dict[str, str]:

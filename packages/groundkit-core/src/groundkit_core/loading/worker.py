@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from groundkit_core.chunking.blocks import Block
-from groundkit_core.errors import RefusedError, SourceError
+from groundkit_core.errors import ConfigurationError, RefusedError, SourceError
 from groundkit_core.loading.extracted import Extracted
 
 __all__ = ["MAX_MEMORY", "MAX_SECONDS", "Worker", "serve"]
@@ -30,10 +30,12 @@ class Worker:
     """Runs readers in another process, which starts with the first file and may be replaced.
 
     A file that takes more than `seconds` or more than `memory` bytes (where the system can limit
-    it) is refused, and so is one that brings its reader down.
+    it), or that brings its reader down, is a SourceError: that says little of what it holds.
     """
 
     def __init__(self, seconds: float = MAX_SECONDS, memory: int = MAX_MEMORY) -> None:
+        if not 0 < seconds <= threading.TIMEOUT_MAX:
+            raise ConfigurationError(f"a file may take {seconds:g} s: it must be a time above 0")
         self._seconds = seconds
         self._memory = memory
         self._process: subprocess.Popen[bytes] | None = None
@@ -55,7 +57,7 @@ class Worker:
         return self._process is not None and self._process.poll() is None
 
     def extract(self, module: str, data: bytes, options: Mapping[str, object]) -> Extracted:
-        """What a module's `extract` gives for the bytes; RefusedError if it cannot read them."""
+        """What a module's `extract` gives for the bytes; RefusedError for what is in them."""
         process = self._started()
         late = threading.Event()
 
@@ -73,11 +75,14 @@ class Worker:
             raise
         finally:
             timer.cancel()
+            timer.join()
+        if late.is_set():
+            self.close()
         if reply is None:
-            code = process.wait()
+            code = _code(process)
             self.close()
             why = f"reading it took more than {self._seconds:g} s"
-            raise RefusedError(why if late.is_set() else f"its reader broke down ({_ended(code)})")
+            raise SourceError(why if late.is_set() else f"its reader broke down ({_ended(code)})")
         return _extracted(reply)
 
     def close(self) -> None:
@@ -109,7 +114,7 @@ class Worker:
         assert self._process.stdout is not None
         # So that the time limit of the first file does not cover the start.
         if self._process.stdout.read(len(_READY)) != _READY:
-            code = self._process.wait()
+            code = _code(self._process)
             self.close()
             raise SourceError(f"its reader cannot be started ({_ended(code)})")
         return self._process
@@ -141,7 +146,9 @@ def _asked(
 
 def _extracted(reply: dict[str, Any]) -> Extracted:
     if "refused" in reply:
-        raise RefusedError(str(reply["refused"]))
+        raise RefusedError(reply["refused"])
+    if "failed" in reply:
+        raise SourceError(reply["failed"])
     text, blocks, pages, title, warnings, partial, encoding = reply["found"]
     return Extracted(
         text,
@@ -152,6 +159,15 @@ def _extracted(reply: dict[str, Any]) -> Extracted:
         partial,
         encoding,
     )
+
+
+def _code(process: "subprocess.Popen[bytes]") -> int:
+    """The exit code of a process that has closed its pipe and should be gone in a moment."""
+    try:
+        return process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 def _ended(code: int) -> str:
@@ -179,7 +195,11 @@ def serve() -> None:
         if len(data) < asked["size"]:
             return
         _limit_time(seconds)
-        body = json.dumps(_answer(asked["module"], data, asked["options"])).encode()
+        try:
+            body = json.dumps(_answer(asked["module"], data, asked["options"])).encode()
+        except MemoryError:
+            failed = f"reading it takes more than {memory >> 20} MiB of memory"
+            body = json.dumps({"failed": failed}).encode()
         del data
         _reply(replies, body)
 
@@ -195,8 +215,6 @@ def _answer(module: str, data: bytes, options: dict[str, object]) -> dict[str, o
         found: Extracted = import_module(module).extract(data, **options)
     except RefusedError as error:
         return {"refused": str(error)}
-    except MemoryError:
-        return {"refused": f"reading it takes more than {int(sys.argv[1]) >> 20} MiB of memory"}
     except RecursionError:
         return {"refused": "it is nested too deep"}
     return {

@@ -12,7 +12,7 @@ from groundkit_core.loading.records import file_of, record_texts
 from groundkit_core.loading.worker import Worker
 from groundkit_core.retrieval.sources import SourceReader
 
-__all__ = ["Rereader", "SourceText", "lacking", "read_source"]
+__all__ = ["Rereader", "SourceText", "is_record", "lacking", "read_source"]
 
 _GIVEN = "given@1"
 
@@ -43,6 +43,12 @@ def lacking(identity: str) -> str | None:
     return f"it was read by {identity}, which this version lacks{instead}; run again: grk ingest"
 
 
+def is_record(citation: Citation) -> bool:
+    """Whether the citation is of a record of a file."""
+    known = named_format(citation.extractor)
+    return known is not None and known[0].kind == "records"
+
+
 class Rereader:
     """Reads sources again; the records of a file are read together."""
 
@@ -50,7 +56,7 @@ class Rereader:
         self._reader = reader
         self._worker = Worker()
         self._files: dict[str, bytes | str] = {}
-        self._records: dict[tuple[str, str], dict[str, str]] = {}
+        self._records: dict[tuple[str, str, str | None], dict[str, str]] = {}
 
     def __enter__(self) -> "Rereader":
         return self
@@ -62,10 +68,8 @@ class Rereader:
         """What the source, or the file that it is a record of, holds, or why not."""
         if problem := lacking(citation.extractor):
             return SourceText(None, problem)
-        known = named_format(citation.extractor)
-        is_record = known is not None and known[0].kind == "records"
         try:
-            if not is_record:
+            if not is_record(citation):
                 return self._reader.read(citation.source)
             source = file_of(citation.source)
             if source not in self._files:
@@ -96,7 +100,7 @@ class Rereader:
 
     def _record(self, citation: Citation, raw: bytes) -> SourceText:
         source = file_of(citation.source)
-        key = source, citation.extractor
+        key = source, citation.extractor, citation.encoding
         if key not in self._records:
             text = _decoded(raw, citation)
             self._records[key] = record_texts(source, text, citation.extractor)

@@ -8,7 +8,7 @@ from groundkit_core.contracts import Citation, SearchResponse, Span, Verificatio
 from groundkit_core.ids import content_hash, hash_bytes
 from groundkit_core.index.view import View
 from groundkit_core.retrieval.citations import found_at, resolve_citation, stands
-from groundkit_core.retrieval.reread import Rereader, SourceText
+from groundkit_core.retrieval.reread import Rereader, SourceText, is_record
 from groundkit_core.retrieval.search import citation_of
 from groundkit_core.retrieval.sources import SourceReader
 
@@ -77,7 +77,7 @@ def _resolved(
     raw = rereader.raw(first)
     held: dict[str, Held] = {}
     same: dict[int, Verification] = {}
-    if first.source_class != "text" and isinstance(raw, bytes):
+    if first.source_class != "text" and isinstance(raw, bytes) and not is_record(first):
         held = look_up(cited)
         hashed = hash_bytes(raw)
         for index, (citation, content) in enumerate(cited):
@@ -103,6 +103,8 @@ def _of_same_bytes(
         return None
     known = content_hash(held.content) == citation.content_hash
     if not known or content not in (None, held.content):
+        return None
+    if citation.end - citation.start != len(held.content):
         return None
     return found_at("verified", held.span, citation.lines, citation.pages)
 
