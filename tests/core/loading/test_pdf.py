@@ -6,9 +6,9 @@ import pytest
 from groundkit_core.errors import RefusedError
 from groundkit_core.loading.extracted import Extracted
 from groundkit_core.loading.pdf import extract
-from groundkit_core.loading.pdf_glyphs import Char, clean, logical, tex
-from groundkit_core.loading.pdf_join import Joiner
-from groundkit_core.loading.pdf_lines import Line
+from groundkit_core.loading.pdf.glyphs import Char, clean, logical, tex
+from groundkit_core.loading.pdf.join import Joiner
+from groundkit_core.loading.pdf.lines import Line
 from hypothesis import given
 from hypothesis import strategies as st
 

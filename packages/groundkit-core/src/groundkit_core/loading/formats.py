@@ -32,7 +32,7 @@ USUAL = ExtractionConfig()
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format and the module `loading/<name>.py` that reads it.
+    """A format and the module `groundkit_core.loading.<name>` that reads it.
 
     A `text` format's bytes decode to the document's text; an `extracted` one needs `library`,
     which the extra `extra` brings; each line of `records` is a document of its own.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from groundkit_core.loading.flow import Flow
-from groundkit_core.loading.html_elements import number
+from groundkit_core.loading.html.elements import number
 from groundkit_core.loading.numerals import numeral
 
 if TYPE_CHECKING:

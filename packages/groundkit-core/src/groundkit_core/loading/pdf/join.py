@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise
 
-from groundkit_core.loading.pdf_lines import Line
+from groundkit_core.loading.pdf.lines import Line
 
 __all__ = ["Joiner"]
 

@@ -6,7 +6,7 @@ from io import BytesIO
 
 from groundkit_core.errors import RefusedError
 from groundkit_core.loading.archive import check_zip, read_entry
-from groundkit_core.loading.docx_xml import tree
+from groundkit_core.loading.docx.xml import tree
 
 __all__ = ["Package"]
 

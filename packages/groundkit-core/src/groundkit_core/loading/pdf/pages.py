@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from groundkit_core.errors import RefusedError
-from groundkit_core.loading.pdf_columns import one_after_another
-from groundkit_core.loading.pdf_glyphs import UNKNOWN, tex
-from groundkit_core.loading.pdf_lines import Line, page_lines, unread, upright
-from groundkit_core.loading.pdf_running import Frame
+from groundkit_core.loading.pdf.columns import one_after_another
+from groundkit_core.loading.pdf.glyphs import UNKNOWN, tex
+from groundkit_core.loading.pdf.lines import Line, page_lines, unread, upright
+from groundkit_core.loading.pdf.running import Frame
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from groundkit_core.loading.docx_xml import Attributes
+from groundkit_core.loading.docx.xml import Attributes
 
 __all__ = ["Formula"]
 

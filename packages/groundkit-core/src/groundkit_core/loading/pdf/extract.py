@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from groundkit_core.loading.extracted import Extracted, TextBuilder
-from groundkit_core.loading.pdf_join import Joiner
-from groundkit_core.loading.pdf_layout import BULLET, Paragraph, paragraphs
-from groundkit_core.loading.pdf_lines import Line
-from groundkit_core.loading.pdf_outline import Heading, document_title, outline_headings
-from groundkit_core.loading.pdf_pages import missing, open_pdf, read_pages, unknown
-from groundkit_core.loading.pdf_running import without_running_lines
+from groundkit_core.loading.pdf.join import Joiner
+from groundkit_core.loading.pdf.layout import BULLET, Paragraph, paragraphs
+from groundkit_core.loading.pdf.lines import Line
+from groundkit_core.loading.pdf.outline import Heading, document_title, outline_headings
+from groundkit_core.loading.pdf.pages import missing, open_pdf, read_pages, unknown
+from groundkit_core.loading.pdf.running import without_running_lines
 
 __all__ = ["extract"]
 

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element
 
-from groundkit_core.loading.docx_numbering import Numbering
-from groundkit_core.loading.docx_package import Package
-from groundkit_core.loading.docx_paragraphs import Paragraphs
-from groundkit_core.loading.docx_reader import Reader, Reference
-from groundkit_core.loading.docx_styles import Styles
-from groundkit_core.loading.docx_tables import Item, Paragraph
-from groundkit_core.loading.docx_xml import parse, tree
+from groundkit_core.loading.docx.numbering import Numbering
+from groundkit_core.loading.docx.package import Package
+from groundkit_core.loading.docx.paragraphs import Paragraphs
+from groundkit_core.loading.docx.reader import Reader, Reference
+from groundkit_core.loading.docx.styles import Styles
+from groundkit_core.loading.docx.tables import Item, Paragraph
+from groundkit_core.loading.docx.xml import parse, tree
 from groundkit_core.loading.extracted import Extracted
 from groundkit_core.loading.flow import Flow
 from groundkit_core.loading.numerals import numeral

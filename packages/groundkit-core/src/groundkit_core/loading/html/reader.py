@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from groundkit_core.loading.flow import Flow
-from groundkit_core.loading.html_elements import (
+from groundkit_core.loading.html.elements import (
     APART,
     BLOCKS,
     HEADINGS,
@@ -14,10 +14,10 @@ from groundkit_core.loading.html_elements import (
     is_hidden,
     number,
 )
-from groundkit_core.loading.html_lists import ITEMS, LISTS, Lists
-from groundkit_core.loading.html_math import LAYOUTS, signs
-from groundkit_core.loading.html_tables import data_tables
-from groundkit_core.loading.html_tree import SKIP, Leave, walk
+from groundkit_core.loading.html.lists import ITEMS, LISTS, Lists
+from groundkit_core.loading.html.math import LAYOUTS, signs
+from groundkit_core.loading.html.tables import data_tables
+from groundkit_core.loading.html.tree import SKIP, Leave, walk
 from groundkit_core.loading.inline import Inline
 from groundkit_core.loading.tables import Cell, Row, Table
 

@@ -5,8 +5,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from groundkit_core.loading.docx_styles import integer
-from groundkit_core.loading.docx_xml import is_on
+from groundkit_core.loading.docx.styles import integer
+from groundkit_core.loading.docx.xml import is_on
 from groundkit_core.loading.numerals import numeral
 
 __all__ = ["Numbering"]

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from functools import partial
 
-from groundkit_core.loading.docx_math import Formula
-from groundkit_core.loading.docx_paragraphs import OpenParagraph, Paragraphs
-from groundkit_core.loading.docx_tables import Item, WordCell, WordTable, flat
-from groundkit_core.loading.docx_xml import Attributes
+from groundkit_core.loading.docx.math import Formula
+from groundkit_core.loading.docx.paragraphs import OpenParagraph, Paragraphs
+from groundkit_core.loading.docx.tables import Item, WordCell, WordTable, flat
+from groundkit_core.loading.docx.xml import Attributes
 
 __all__ = ["Reader", "Reference"]
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from groundkit_core.loading.docx_styles import integer
-from groundkit_core.loading.docx_xml import Attributes, is_on
+from groundkit_core.loading.docx.styles import integer
+from groundkit_core.loading.docx.xml import Attributes, is_on
 from groundkit_core.loading.tables import Cell, Row, Table
 
 __all__ = ["Item", "Paragraph", "WordCell", "WordTable", "flat"]

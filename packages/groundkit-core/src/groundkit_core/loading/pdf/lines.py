@@ -8,8 +8,8 @@ from math import isfinite, pi, sqrt
 from statistics import median_low
 from typing import TYPE_CHECKING
 
-from groundkit_core.loading.pdf_glyphs import Box, Char, character, clean, logical, reads_leftwards
-from groundkit_core.loading.pdf_words import cells_of, reach, words_of
+from groundkit_core.loading.pdf.glyphs import Box, Char, character, clean, logical, reads_leftwards
+from groundkit_core.loading.pdf.words import cells_of, reach, words_of
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage

@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass, field
 
-from groundkit_core.loading.docx_numbering import Numbering
-from groundkit_core.loading.docx_styles import NO_OUTLINE, Styles, integer
-from groundkit_core.loading.docx_tables import Paragraph
-from groundkit_core.loading.docx_xml import Attributes, is_on
+from groundkit_core.loading.docx.numbering import Numbering
+from groundkit_core.loading.docx.styles import NO_OUTLINE, Styles, integer
+from groundkit_core.loading.docx.tables import Paragraph
+from groundkit_core.loading.docx.xml import Attributes, is_on
 from groundkit_core.loading.inline import plain
 
 __all__ = ["OpenParagraph", "Paragraphs"]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from groundkit_core.errors import RefusedError
 from groundkit_core.loading.extracted import Extracted
 from groundkit_core.loading.flow import Flow
-from groundkit_core.loading.html_elements import is_hidden
-from groundkit_core.loading.html_encoding import decode_page
-from groundkit_core.loading.html_reader import Reader
-from groundkit_core.loading.html_tree import MAX_DEPTH
+from groundkit_core.loading.html.elements import is_hidden
+from groundkit_core.loading.html.encoding import decode_page
+from groundkit_core.loading.html.reader import Reader
+from groundkit_core.loading.html.tree import MAX_DEPTH
 from groundkit_core.loading.inline import plain
 
 if TYPE_CHECKING:

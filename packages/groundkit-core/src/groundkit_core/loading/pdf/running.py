@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from itertools import product
 from typing import NamedTuple
 
-from groundkit_core.loading.pdf_lines import Line
+from groundkit_core.loading.pdf.lines import Line
 
 __all__ = ["Frame", "without_running_lines"]
 

@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from groundkit_core.loading.pdf_glyphs import clean
-from groundkit_core.loading.pdf_lines import Line
+from groundkit_core.loading.pdf.glyphs import clean
+from groundkit_core.loading.pdf.lines import Line
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument

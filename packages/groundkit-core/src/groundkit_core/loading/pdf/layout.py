@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from groundkit_core.loading.pdf_lines import Line
+from groundkit_core.loading.pdf.lines import Line
 
 __all__ = ["BULLET", "Paragraph", "paragraphs"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from groundkit_core.chunking.blocks import Block
-from groundkit_core.loading.definitions import LONGEST_HEAD, definition, is_lead, is_statement
-from groundkit_core.loading.literals import literals
+from groundkit_core.loading.code.definitions import LONGEST_HEAD, definition, is_lead, is_statement
+from groundkit_core.loading.code.literals import literals
 from groundkit_core.spans import Lines
 
 __all__ = ["MEDIA_TYPES", "blocks"]

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from groundkit_core.loading.html_elements import HEADINGS, is_hidden
-from groundkit_core.loading.html_tree import SKIP, Leave, walk
+from groundkit_core.loading.html.elements import HEADINGS, is_hidden
+from groundkit_core.loading.html.tree import SKIP, Leave, walk
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from groundkit_core.loading.pdf_glyphs import Char
+from groundkit_core.loading.pdf.glyphs import Char
 
 __all__ = ["Word", "cells_of", "reach", "words_of"]
 
