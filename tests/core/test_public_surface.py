@@ -112,6 +112,7 @@ SURFACE = {
         "locate_quote",
         "resolve_citation",
         "stands",
+        "starts",
     ],
     "groundkit_core.retrieval.fusion": ["RRF_K", "fused"],
     "groundkit_core.retrieval.legs": [

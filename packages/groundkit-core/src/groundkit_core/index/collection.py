@@ -207,7 +207,7 @@ class Collection:
         return resolve_all(
             cited,
             router,
-            lambda doubtful: self._reader.run(lambda view: held_passages(view, doubtful)),
+            lambda some, counted: self._reader.run(lambda view: held_passages(view, some, counted)),
         )
 
     def _snapshot(self, source: str) -> bytes | None:

@@ -23,6 +23,7 @@ __all__ = [
     "locate_quote",
     "resolve_citation",
     "stands",
+    "starts",
 ]
 
 _MOST_PLACES = 20
@@ -35,13 +36,15 @@ def resolve_citation(
     *,
     content: str | None = None,
     occurrences: int = 1,
+    occurrence: int | None = None,
     last_seen: Span | None = None,
     source: SourceText | None = None,
 ) -> Verification:
     """Whether the cited text still stands in its source.
 
     `content` is the cited text, which a citation itself holds only as a hash; `occurrences` is how
-    often the document held it, `last_seen` where this passage was found since; `source` spares the
+    often the document held it, `occurrence` which of them was cited, from 0 (by default the one
+    that the chunk id names), `last_seen` where this passage was found since; `source` spares the
     read to a caller that has just done it.
     """
     if content is not None and content_hash(content) != citation.content_hash:
@@ -70,7 +73,9 @@ def resolve_citation(
             places=tuple(places[:_MOST_PLACES]),
         )
     passage = text[places[0].start : places[0].end]
-    place = places[_occurrence(citation, passage, occurrences)]
+    if occurrence is None:
+        occurrence = _occurrence(citation, passage, occurrences)
+    place = places[occurrence]
     return _found("moved", citation, place, source)
 
 
@@ -103,16 +108,21 @@ def _found(
     return found_at(status, span, lines, pages)
 
 
+def starts(text: str, content: str) -> Iterator[int]:
+    """Where a content stands in a text, none overlapping another."""
+    at = text.find(content)
+    while at >= 0:
+        yield at
+        at = text.find(content, at + len(content))
+
+
 def _places(text: str, citation: Citation, content: str | None) -> Iterator[Span]:
     """Spans where the cited text stands, found by itself or else by its length and hash."""
     length = citation.end - citation.start if content is None else len(content)
     if length < 1:
         return
     if content is not None:
-        at = text.find(content)
-        while at >= 0:
-            yield Span(start=at, end=at + length)
-            at = text.find(content, at + length)
+        yield from (Span(start=at, end=at + length) for at in starts(text, content))
         return
     at = 0
     while at + length <= len(text):

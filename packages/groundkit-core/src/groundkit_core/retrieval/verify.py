@@ -1,18 +1,22 @@
 """Verifying many citations against what a collection recorded of them."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from groundkit_core.contracts import Citation, SearchResponse, Span, Verification
+from groundkit_core.errors import CollectionCorruptError
 from groundkit_core.ids import content_hash, hash_bytes
 from groundkit_core.index.view import View
-from groundkit_core.retrieval.citations import found_at, resolve_citation, stands
+from groundkit_core.retrieval.citations import found_at, resolve_citation, stands, starts
 from groundkit_core.retrieval.reread import Rereader, SourceText, is_record
 from groundkit_core.retrieval.search import citation_of
 from groundkit_core.retrieval.sources import SourceReader
 
 __all__ = ["Cited", "Held", "LookUp", "held_passages", "resolve_all", "with_verdicts"]
+
+_BLANK = re.compile(r"[\s\0]")
 
 Cited = tuple[Citation, str | None]
 """A citation with the cited text, where that is at hand."""
@@ -20,12 +24,16 @@ Cited = tuple[Citation, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A passage as a collection holds it, how often it stands, and of which bytes that is true."""
+    """A passage as a collection holds it, and of which bytes that is true.
+
+    `occurrences` is how often its document holds its text, `occurrence` which of them it is.
+    """
 
     citation: Citation
     content: str
-    occurrences: int
     source_hash: str
+    occurrences: int = 1
+    occurrence: int | None = None
 
     @property
     def span(self) -> Span:
@@ -33,22 +41,48 @@ class Held:
         return Span(start=self.citation.start, end=self.citation.end)
 
 
-LookUp = Callable[[Sequence[Cited]], dict[str, Held]]
+LookUp = Callable[[Sequence[Cited], bool], dict[str, Held]]
+"""Called with citations, and whether the occurrences of their texts are wanted."""
 
 
-def held_passages(view: View, cited: Sequence[Cited]) -> dict[str, Held]:
+def held_passages(view: View, cited: Sequence[Cited], counted: bool) -> dict[str, Held]:
     """The cited passages that the collection still holds, by chunk id."""
     found = {}
+    texts: dict[int, tuple[str, str]] = {}
     for row in view.store.fetch("id", {citation.chunk_id for citation, _ in cited}):
-        doc = row[16]
-        ((times, hashed),) = view.store.rows(
-            "SELECT (SELECT count(*) FROM chunk WHERE hash=?1 AND doc=?2), "
-            "(SELECT hash FROM document WHERE doc=?2)",
-            row[9],
-            doc,
-        )
-        found[row[1]] = Held(citation_of(row), row[11], times, hashed)
+        doc, content = row[16], row[11]
+        hashed = view.store.rows("SELECT hash FROM document WHERE doc=?", doc)[0][0]
+        held = Held(citation_of(row), content, hashed)
+        if counted:
+            if doc not in texts:
+                text = _text(view, doc)
+                texts[doc] = text, _BLANK.sub(" ", text)
+            places = list(_places(*texts[doc], content))
+            which = places.index(row[5]) if row[5] in places else None
+            held = replace(held, occurrences=len(places), occurrence=which)
+        found[row[1]] = held
     return found
+
+
+def _places(text: str, spaced: str, content: str) -> Iterator[int]:
+    """Where a content stands in a text whose blanks are not all known; `spaced` has only spaces."""
+    for at in starts(spaced, _BLANK.sub(" ", content)):
+        part = text[at : at + len(content)]
+        if part == content or all(a in (b, "\0") for a, b in zip(part, content, strict=True)):
+            yield at
+
+
+def _text(view: View, doc: int) -> str:
+    """A document as its passages give it, with NUL for each blank that none of them covers."""
+    parts, end = [], 0
+    held = view.store.rows("SELECT start, content FROM chunk WHERE doc=? ORDER BY start", doc)
+    try:
+        for start, content in held:
+            parts += ["\0" * (start - end), content[max(0, end - start) :]]
+            end = max(end, start + len(content))
+        return "".join(parts)
+    except TypeError:
+        raise CollectionCorruptError("passages of a source are damaged; see grk doctor") from None
 
 
 def resolve_all(
@@ -78,7 +112,7 @@ def _resolved(
     held: dict[str, Held] = {}
     same: dict[int, Verification] = {}
     if first.source_class != "text" and isinstance(raw, bytes) and not is_record(first):
-        held = look_up(cited)
+        held = look_up(cited, False)
         hashed = hash_bytes(raw)
         for index, (citation, content) in enumerate(cited):
             if verdict := _of_same_bytes(citation, content, held.get(citation.chunk_id), hashed):
@@ -87,8 +121,8 @@ def _resolved(
         return [same[index] for index in range(len(cited))]
     source = raw if isinstance(raw, SourceText) else rereader.text(first, raw)
     doubtful = [one for one in cited if not _stands_still(one[0], source)]
-    if doubtful and not held:
-        held = look_up(doubtful)
+    if doubtful:
+        held = look_up(doubtful, True)
     return [
         same.get(index) or _resolve(one, reader, held.get(one[0].chunk_id), source)
         for index, one in enumerate(cited)
@@ -120,6 +154,7 @@ def _resolve(
         reader,
         content=content,
         occurrences=known.occurrences if known else 1,
+        occurrence=known.occurrence if known else None,
         last_seen=known.span if known else None,
         source=source,
     )
