@@ -80,6 +80,10 @@ def show(name: CollectionArgument = None, index_dir: IndexDir = None, json: Json
         elif key == "chunking":
             c = info.chunking
             emit(f"{key:<14}{c.strategy}, at most {c.size} {c.unit}, overlap {c.overlap}")
+        elif key == "extraction":
+            records = info.extraction.records()
+            fields = "".join(f", {name} {_field(field)}" for name, field in records.items())
+            emit(f"{key:<14}HTML {info.extraction.html}{', JSON lines' if fields else ''}{fields}")
         elif value is not None:
             names = {"chunks": "passages", "bytes": "size", "vector_index": "vector index"}
             shown = names.get(key, key)
@@ -209,6 +213,10 @@ def _size(count: int) -> str:
             break
         size, unit = size / 1000, larger
     return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def _field(named: str | tuple[str, ...]) -> str:
+    return in_line(named if isinstance(named, str) else " ".join(named))
 
 
 def _said(metadata: "GivenAt") -> str:
