@@ -8,11 +8,17 @@ import pty
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
-from collections.abc import Mapping
+import traceback
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
+
+from groundkit_cli import output
+from groundkit_cli.main import main
 
 __all__ = ["GRK", "Ran", "Shell", "tree"]
 
@@ -22,6 +28,9 @@ _OWN = (
     "TTY_", "XDG_", "_TYPER", "_GRK",
 )  # fmt: skip
 Argument = str | bytes | Path
+_UNFINISHED = 99
+_FORKED = {"ingest", "search", "show", "verify", "collections", "doctor", "answer"}
+_THREADED = ("--dense", "--mode", "--embed", "--rerank", "--min-similarity", "compact", "reindex")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,70 @@ class Ran:
     @property
     def lines(self) -> list[str]:
         return self.out.splitlines()
+
+
+def may_fork(args: Sequence[Argument], env: Mapping[str, str]) -> bool:
+    """Whether a command may run in a copy of this process, which spares Python's start.
+
+    Not where start-up is the point, nor where a library would use threads of its own.
+    """
+    words = [word for word in args if isinstance(word, str)]
+    known = bool(words) and words[0] in _FORKED
+    threaded = any(word.startswith(_THREADED) for word in words)
+    return known and not threaded and not any(name.startswith("PYTHON") for name in env)
+
+
+def forked(args: Sequence[Argument], cwd: Path, env: Mapping[str, str], stdin: bytes) -> Ran:
+    """Run `grk` in a copy of this process, with files for its streams."""
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+    ):
+        given.write(stdin)
+        given.seek(0)
+        with warnings.catch_warnings():
+            # Threads of the test runner are not used in the copy.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if not child:
+            _become(args, cwd, env, [given.fileno(), out.fileno(), err.fileno()])
+        _, status = os.waitpid(child, 0)
+        streams = []
+        for stream in (out, err):
+            stream.seek(0)
+            streams.append(stream.read().decode())
+    return Ran(os.waitstatus_to_exitcode(status), *streams)
+
+
+def _become(
+    args: Sequence[Argument], cwd: Path, env: Mapping[str, str], streams: Sequence[int]
+) -> NoReturn:
+    code = _UNFINISHED
+    try:
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        sys.stdin = os.fdopen(0, "r", encoding="utf-8", closefd=False)
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
+        os.chdir(cwd)
+        os.environ.clear()
+        os.environ.update(env)
+        warnings.resetwarnings()
+        warnings.simplefilter("ignore")
+        sys.argv = [str(GRK), *(os.fsdecode(word) for word in args)]
+        output.printed_json = False
+        main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    finally:
+        if code == _UNFINISHED:
+            traceback.print_exc()
+        for output_stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                output_stream.flush()
+        os._exit(code)
 
 
 class Shell:
@@ -61,6 +134,9 @@ class Shell:
         stdin: str = "",
     ) -> Ran:
         """Run with all three streams piped."""
+        if may_fork(args, env or {}):
+            ran = forked(args, cwd or self.folder, {**self.env, **(env or {})}, stdin.encode())
+            return self._checked(ran, code)
         with self.start(*args, cwd=cwd, env=env) as process:
             out, err = process.communicate(stdin.encode(), timeout=120)
         return self._checked(Ran(process.returncode, out.decode(), err.decode()), code)

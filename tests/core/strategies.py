@@ -130,5 +130,5 @@ def chunkings(
     )
 
 
-unhurried = settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """For properties of whole documents, on machines that have other work."""
