@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import importlib
 import json
 import os
 import pty
@@ -20,6 +21,11 @@ from typing import Any, Literal, NoReturn
 from groundkit_cli import output
 from groundkit_cli.main import main
 
+# What commands import late, and copies of this process need not import again.
+for _name in ("groundkit_evals.page", "groundkit_evals.plots", "matplotlib.backends.backend_svg"):
+    with contextlib.suppress(ImportError):
+        importlib.import_module(_name)
+
 __all__ = ["GRK", "Ran", "Shell", "tree"]
 
 GRK = Path(sys.executable).with_name("grk.exe" if os.name == "nt" else "grk")
@@ -29,7 +35,7 @@ _OWN = (
 )  # fmt: skip
 Argument = str | bytes | Path
 _UNFINISHED = 99
-_FORKED = {"ingest", "search", "show", "verify", "collections", "doctor", "answer"}
+_FORKED = {"ingest", "search", "show", "verify", "collections", "doctor", "answer", "eval"}
 _THREADED = ("--dense", "--mode", "--embed", "--rerank", "--min-similarity", "compact", "reindex")
 
 
