@@ -115,10 +115,19 @@ def _become(
     finally:
         if code == _UNFINISHED:
             traceback.print_exc()
+        _save_coverage()
         for output_stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 output_stream.flush()
         os._exit(code)
+
+
+def _save_coverage() -> None:
+    """Keep what is measured of this copy, whose end no handler sees."""
+    measuring = sys.modules.get("coverage")
+    running = measuring.Coverage.current() if measuring else None
+    if running is not None:
+        running.save()
 
 
 class Shell:
