@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from groundkit_core.config import MAX_FILE_BYTES
 from groundkit_core.contracts import Citation, SearchResponse, Span, Verification
 from groundkit_core.errors import CollectionCorruptError
 from groundkit_core.ids import content_hash, hash_bytes
@@ -78,10 +79,12 @@ def _text(view: View, doc: int) -> str:
     held = view.store.rows("SELECT start, content FROM chunk WHERE doc=? ORDER BY start", doc)
     try:
         for start, content in held:
+            if start - end > MAX_FILE_BYTES:
+                raise ValueError("no text has as many blanks")
             parts += ["\0" * (start - end), content[max(0, end - start) :]]
             end = max(end, start + len(content))
         return "".join(parts)
-    except TypeError:
+    except (TypeError, ValueError):
         raise CollectionCorruptError("passages of a source are damaged; see grk doctor") from None
 
 
