@@ -22,7 +22,7 @@ from tests.core.index.support import (
     [
         (b"Pump\0one", "binary"),
         (b"\xff\xfe\x00", "utf-16"),
-        (b"%PDF-1.7 pump", "PDF"),
+        (b"\x89PNG pump", "PNG"),
         (b"\xef\xbb\xbfPump \xff", "utf-8"),
     ],
 )
