@@ -10,7 +10,7 @@ from groundkit_core.failpoints import FAILPOINTS
 
 from tests.core.durability import scenario
 
-KILLS = 8
+KILLS = 20
 OPERATIONS: dict[str, Callable[[Path, int], None]] = {
     "states.noted": scenario.touch,
     "merge.written": scenario.compact,
