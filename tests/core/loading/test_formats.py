@@ -12,7 +12,6 @@ from groundkit_core.loading.formats import (
     format_of,
     heading_title,
     media_format,
-    media_types,
     named_format,
 )
 
@@ -175,11 +174,3 @@ def test_a_text_that_is_named_as_one_but_is_a_pdf_is_one() -> None:
 
 def test_json_lines_are_records_where_their_text_is_named() -> None:
     assert format_of("root/a.ndjson", b"{}", RECORDS).name == "jsonl"
-
-
-def test_what_can_be_read_has_a_media_type() -> None:
-    known = media_types()
-    assert known["text/markdown"] == ".md"
-    assert known["text/csv"] == ".csv"
-    for media_type, suffix in known.items():
-        assert format_of(f"root/a{suffix}", b"x", RECORDS).media_type(f"a{suffix}") == media_type

@@ -99,9 +99,7 @@ class Intake:
         self.given = Given(writer.store)
         # The analysis is no part of it: a collection has one, and re-indexing changes it for all.
         self.readers = [self._reader(known) for known in FORMATS]
-        limits = (str(options.max_bytes), str(options.max_seconds))
-        missing = (f"no-{known.name}" for known in FORMATS if not known.installed)
-        self._loader = " ".join([*limits, *self.readers, *missing])
+        self._loader = " ".join([str(options.max_bytes), *self.readers])
         self._changes: list[tuple[Change, FileOutcome | None]] = []
         self._states: list[tuple[int, FileState]] = []
         self._removed: list[int] = []

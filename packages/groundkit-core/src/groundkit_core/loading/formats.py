@@ -18,12 +18,12 @@ __all__ = [
     "FORMATS",
     "USUAL",
     "Format",
+    "check_installed",
     "check_suffix",
     "fetched_format",
     "format_of",
     "heading_title",
     "media_format",
-    "media_types",
     "named_format",
 ]
 
@@ -86,11 +86,7 @@ FORMATS = (
     Format("markdown", 1, dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), "text/markdown")),
     Format("restructuredtext", 1, dict.fromkeys((".rst", ".rest"), "text/x-rst")),
     TEXT,
-    Format(
-        "csv",
-        1,
-        {".csv": "text/csv", ".tsv": "text/tab-separated-values"},
-    ),
+    Format("csv", 1, {".csv": "text/csv", ".tsv": "text/tab-separated-values"}),
     Format("code", 1, MEDIA_TYPES),
     Format("jsonl", 1, dict.fromkeys((".jsonl", ".ndjson"), "application/jsonl"), "records"),
     Format(
@@ -168,10 +164,11 @@ def check_suffix(source: str) -> None:
         if suffix in suffixes:
             raise RefusedError(f"{name}: this version has no reader for it")
     if known := _BY_SUFFIX.get(suffix):
-        _check_installed(known)
+        check_installed(known)
 
 
-def _check_installed(known: Format) -> None:
+def check_installed(known: Format) -> None:
+    """Say how to install what reads a format, if it is missing."""
     if not known.installed:
         raise SourceError(f"{known.called}: run: pip install 'groundkit-core[{known.extra}]'")
 
@@ -185,7 +182,7 @@ def format_of(source: str, data: bytes, config: ExtractionConfig = USUAL) -> For
     if known is not None and known.kind == "extracted":
         return known
     if data.startswith(b"%PDF-"):
-        _check_installed(_PDF)
+        check_installed(_PDF)
         return _PDF
     for magic, name in _MAGIC.items():
         if data.startswith(magic):
@@ -200,7 +197,7 @@ def fetched_format(url: str, media_type: str, data: bytes, config: ExtractionCon
         known = format_of(urlsplit(url).path, data, config)
     if known.kind == "records":
         return TEXT
-    _check_installed(known)
+    check_installed(known)
     return known
 
 
@@ -208,16 +205,6 @@ def media_format(media_type: str) -> Format:
     """The format of a document that came with a media type; plain text where it is unknown."""
     known = _BY_MEDIA_TYPE.get(media_type, TEXT)
     return known if known.kind == "text" else TEXT
-
-
-def media_types() -> dict[str, str]:
-    """Media types that can be read now, with a suffix for each."""
-    return {
-        type_: suffix
-        for known in FORMATS
-        if known.installed
-        for suffix, type_ in reversed(list(known.suffixes.items()))
-    }
 
 
 def named_format(identity: str) -> tuple[Format, dict[str, list[str]]] | None:

@@ -13,7 +13,13 @@ from groundkit_core.errors import RefusedError, SourceError
 from groundkit_core.ids import document_id
 from groundkit_core.loading.detect import decode
 from groundkit_core.loading.extracted import Extracted
-from groundkit_core.loading.formats import USUAL, Format, fetched_format, format_of
+from groundkit_core.loading.formats import (
+    USUAL,
+    Format,
+    check_installed,
+    fetched_format,
+    format_of,
+)
 from groundkit_core.loading.front_matter import front_matter
 from groundkit_core.loading.snapshot import Snapshot
 from groundkit_core.loading.worker import Worker
@@ -144,8 +150,7 @@ def extract(
     declared: str | None = None,
 ) -> Extracted:
     """What the reader of a format with its options gives, in a process of its own."""
-    if not found.installed:
-        raise SourceError(f"{found.called}: run: pip install 'groundkit-core[{found.extra}]'")
+    check_installed(found)
     told: dict[str, object] = {}
     if found.name == "html":
         told = {"full": "content" in options, "encoding": encoding, "declared": declared}
