@@ -46,6 +46,8 @@ WRONG_USE = {
     "a label with a slash": ("ingest", "docs", "--root", "a/b=docs"),
     "a URL with credentials": ("ingest", "https://a:b@example.org/"),
     "HTML of no kind": ("ingest", "docs", "--html", "none"),
+    "a permitted host without a URL": ("ingest", "docs", "--allow-host", "localhost"),
+    "a folder's option for a URL": ("ingest", "https://example.org/", "--rehash"),
     "an id of JSON lines without their text": ("ingest", "docs", "--jsonl-id", "x"),
     "a label given twice": ("ingest", "docs", "--root", "a=docs", "--root", "a=docs"),
 }

@@ -68,6 +68,21 @@ def test_a_list_of_urls_and_a_folder_are_one_run(grk: Shell, site: str) -> None:
     assert (again["unchanged"], again["added"]) == (22, 0)
 
 
+def test_what_is_said_of_the_collection_is_said_once(grk: Shell, site: str) -> None:
+    pytest.importorskip("faiss")
+    grk("ingest", "docs", "--dense", "--embed-provider", "inmemory")
+    for n in range(20):
+        grk.write(f"site/{n}.txt", f"Page number {n} of the site.\n")
+    grk.write("site/latin.txt", b"Caf\xe9 costs 5 \x80\n")
+    names = ["latin", *map(str, range(20))]
+    grk.write("urls.txt", "".join(f"{site}/{name}.txt\n" for name in names))
+    report = grk("ingest", "--url-list", "urls.txt", *ALLOWED, "--json").json
+    assert report["warnings"] == [
+        "21 passages have no vector; --dense makes them",
+        f"{site}/latin.txt: encoding guessed: cp1252",
+    ]
+
+
 def test_json_lines_become_documents_with_metadata(grk: Shell) -> None:
     rows = [{"id": n, "body": f"Kite number {n}.", "year": 2000 + n, "name": "K"} for n in range(3)]
     grk.write("docs/kites.jsonl", "".join(json.dumps(row) + "\n" for row in rows))

@@ -329,5 +329,5 @@ def test_damaged_records_are_made_again(kites: Path, collection: Collection) -> 
 
 
 def test_fields_without_the_text_field_are_an_error() -> None:
-    with pytest.raises(ValidationError, match="the one that holds the text"):
+    with pytest.raises(ValidationError, match="but not this one"):
         ExtractionConfig(jsonl_id="key")

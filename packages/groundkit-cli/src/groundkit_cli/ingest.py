@@ -98,6 +98,13 @@ def ingest(
     from groundkit_core.loading.worker import MAX_SECONDS
 
     found, urls = sources.split_sources(paths or [], url_list)
+    if allow_host and not urls:
+        raise ConfigurationError("--allow-host has no use without a URL")
+    of_paths = (root, no_ignore, rehash, keep_missing, allow_removal)
+    if any(of_paths) and not found:
+        raise ConfigurationError(
+            "--root, --no-ignore, --rehash, --keep-missing and --allow-removal have no use for URLs"
+        )
     if keep_missing and allow_removal:
         raise ConfigurationError("--keep-missing removes nothing, so --allow-removal is no use")
     settings = load_settings()

@@ -108,10 +108,8 @@ def extraction(collection: "Collection", **given: Any) -> "ExtractionConfig | No
         return ExtractionConfig.model_validate({**held.model_dump(), **known})
     except ValidationError as error:
         first = error.errors()[0]
-        option = "-".join(map(str, first["loc"])).replace("_", "-")
-        raise ConfigurationError(
-            f"--{option}: {first['msg']}" if option else f"--jsonl: {first['msg']}"
-        ) from None
+        option = "-".join(map(str, first["loc"])).replace("_", "-") or "jsonl-text"
+        raise ConfigurationError(f"--{option}: {first['msg']}") from None
 
 
 def fetched(
@@ -144,11 +142,15 @@ async def _some(pairs: "AsyncIterator[_Pair]") -> "list[_Pair]":
 
 
 def joined(first: "IngestReport", second: "IngestReport") -> "IngestReport":
-    """Two reports on one collection, one after the other, as one."""
+    """Two reports on one collection, one after the other, as one.
+
+    What is said of the collection and of no file is the second's to say.
+    """
     summed = ("unchanged", "read", "added", "dropped", "embedded")
     update: Mapping[str, object] = {
         name: getattr(first, name) + getattr(second, name) for name in summed
     }
     files = tuple(sorted((*first.files, *second.files), key=lambda outcome: outcome.source))
-    warnings = tuple(sorted({*first.warnings, *second.warnings}))
+    of_files = {f"{each.source}: {said}" for each in first.files for said in each.warnings}
+    warnings = tuple(sorted({*of_files, *second.warnings}))
     return second.model_copy(update={**update, "files": files, "warnings": warnings})

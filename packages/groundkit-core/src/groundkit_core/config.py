@@ -64,7 +64,7 @@ class ExtractionConfig(BaseModel):
     @model_validator(mode="after")
     def _text_for_records(self) -> "ExtractionConfig":
         if self.jsonl_text is None and (self.jsonl_id or self.jsonl_title or self.jsonl_metadata):
-            raise ValueError("fields of JSON lines are named, but not the one that holds the text")
+            raise ValueError("other fields of JSON lines are named, but not this one")
         return self
 
     def records(self) -> dict[str, Any]:
