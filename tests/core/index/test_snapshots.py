@@ -146,6 +146,13 @@ def test_a_charset_that_is_declared_later_is_used(collection: Collection) -> Non
     assert collection.search("ключ").results[0].content == "Ключ под ковром."
 
 
+def test_a_charset_means_what_browsers_take_it_for(collection: Collection) -> None:
+    body = b"Caf\xe9 costs 5 \x80"
+    collection.add_snapshots([snapshot(body, media_type="text/plain", charset="ISO-8859-1")])
+    (result,) = collection.search("café").results
+    assert (result.content, result.citation.encoding) == ("Café costs 5 €", "cp1252")
+
+
 def test_a_charset_that_is_no_encoding_of_text_does_not_decide(collection: Collection) -> None:
     for charset in ("utf-7", "unicode_escape", "rot13", "nonsense"):
         body = b"pump \\ud800 +2AA-"

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from groundkit_core.errors import RefusedError
+from groundkit_core.loading.labels import codec_of
 
 __all__ = ["Decoded", "decode", "decode_as"]
 
@@ -30,17 +31,17 @@ class Decoded:
     guessed: bool = False
 
 
-def decode(data: bytes, declared: str | None = None) -> Decoded:
+def decode(data: bytes, *declared: str | None) -> Decoded:
     """Decode by byte order mark, strict UTF-8, detection, then Windows-1252; else refuse.
 
-    A codec that was `declared` comes right after the mark where it fits.
+    Encodings that were `declared` come right after the mark, the first that fits.
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return Decoded(decode_as(data, encoding), encoding)
-    if declared is not None:
+    for codec in filter(None, map(codec_of, filter(None, declared))):
         with suppress(RefusedError):
-            return Decoded(decode_as(data, declared), declared)
+            return Decoded(decode_as(data, codec), codec)
     if b"\0" in data:
         raise RefusedError("binary: it holds NUL bytes")
     try:

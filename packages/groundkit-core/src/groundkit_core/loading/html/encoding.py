@@ -1,9 +1,7 @@
 """Which encoding a web page has."""
 
-import codecs
 import re
 
-from groundkit_core.errors import RefusedError
 from groundkit_core.loading.detect import Decoded, decode, decode_as
 
 __all__ = ["decode_page"]
@@ -13,43 +11,6 @@ _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _META = re.compile(rb"<meta\b[^>]*?charset\s*=\s*[\"']?\s*([\w:.+-]+)", re.IGNORECASE)
 _XML = re.compile(rb"\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w:.+-]+)", re.IGNORECASE)
 
-# What browsers read a label as, where that is wider than what Python reads it as.
-_WIDER = {
-    "ascii": "cp1252",
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
-    "tis-620": "cp874",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "big5": "big5hkscs",
-}
-# Labels of browsers that Python lacks.
-_LABELS = {
-    "dos-874": "cp874",
-    "iso-8859-8-i": "iso8859-8",
-    "ks_c_5601-1987": "cp949",
-    "unicode-1-1-utf-8": "utf-8",
-    "windows-31j": "cp932",
-    "windows-874": "cp874",
-    "windows-949": "cp949",
-    "x-cp1250": "cp1250",
-    "x-cp1251": "cp1251",
-    "x-cp1252": "cp1252",
-    "x-euc-jp": "euc_jp",
-    "x-gbk": "gb18030",
-    "x-mac-cyrillic": "mac-cyrillic",
-    "x-mac-roman": "mac-roman",
-    "x-sjis": "cp932",
-}
-# What browsers read, UTF-16 and what turns ASCII letters into others aside.
-_READ = re.compile(
-    r"utf-8|iso8859-\d+|cp125\d|cp8(66|74)|cp9(32|49)|koi8-[ru]|mac-(roman|cyrillic)"
-    r"|gb18030|big5hkscs|euc_jp|iso2022_jp"
-)
-
 
 def decode_page(data: bytes, encoding: str | None, declared: str | None) -> Decoded:
     """Decode as `encoding` if given, else by mark, declaration, UTF-8 or detection.
@@ -58,33 +19,10 @@ def decode_page(data: bytes, encoding: str | None, declared: str | None) -> Deco
     """
     if encoding is not None:
         return Decoded(decode_as(data, encoding), encoding)
-    if not data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        for label in filter(None, (declared, _declared_in(data))):
-            codec = _codec(label)
-            if codec is not None and (decoded := _decoded(data, codec)):
-                return decoded
-    return decode(data)
-
-
-def _decoded(data: bytes, codec: str) -> Decoded | None:
-    try:
-        return Decoded(decode_as(data, codec), codec)
-    except RefusedError:
-        return None
+    return decode(data, declared, _declared_in(data))
 
 
 def _declared_in(data: bytes) -> str | None:
     head = _COMMENT.sub(b"", data[:_HEAD])
     match = _XML.match(head) or _META.search(head)
     return match[1].decode("ascii", "replace") if match else None
-
-
-def _codec(label: str) -> str | None:
-    """Python's name of the encoding that browsers take a label for."""
-    label = label.strip().lower()
-    try:
-        name = codecs.lookup(_LABELS.get(label, label)).name
-    except (LookupError, ValueError):
-        return None
-    name = _WIDER.get(name, name)
-    return name if _READ.fullmatch(name) else None
