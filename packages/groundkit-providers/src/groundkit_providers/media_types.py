@@ -1,12 +1,12 @@
 """What a reply says its body is, and which of that can be read."""
 
-import codecs
 import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from groundkit_core.loading.formats import FORMATS
+from groundkit_core.loading.labels import codec_of
 
 __all__ = ["ACCEPT", "charset", "document_type", "media_type"]
 
@@ -28,8 +28,6 @@ _OTHER_NAMES = {
 }
 # What servers say of files they do not know, so that the suffix knows better.
 _UNSAID = ("", "application/octet-stream", "binary/octet-stream", "text/plain")
-# Codecs of Python that no page is written in.
-_NO_CHARSETS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
 _TYPE = re.compile(r"[a-z0-9.+-]{1,99}/[a-z0-9.+_-]{1,99}")
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?\s*([\w.:+-]{1,40})", re.IGNORECASE)
 
@@ -41,15 +39,9 @@ def media_type(content_type: str) -> str:
 
 
 def charset(content_type: str) -> str | None:
-    """The character set that a Content-Type names, if Python knows it."""
+    """The character set that a Content-Type names, if browsers know it."""
     found = _CHARSET.search(content_type)
-    try:
-        # Encoding something, since only that refuses codecs that are not for text.
-        if found is None or not "a".encode(found[1]):
-            return None
-        return None if codecs.lookup(found[1]).name in _NO_CHARSETS else found[1]
-    except (LookupError, UnicodeError):
-        return None
+    return found[1] if found and codec_of(found[1]) else None
 
 
 def document_type(content_type: str, urls: Iterable[str]) -> str | None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from groundkit_core.loading.pdf.lines import Line
 
-__all__ = ["Joiner"]
+__all__ = ["UNSPACED", "Joiner"]
 
 _HYPHEN = re.compile("[\u2010\u2011]")
 _WORDS = re.compile(r"\w+(?:-\w+)*")
@@ -14,7 +14,7 @@ _TORN = re.compile(r"([-\u2010\xad])(\w+(?:[-\u2010\u2011]\w+)*)")
 _WORD = 80
 _REST = re.compile(r"\w+(?:[-\u2010\u2011]\w+)*")
 # Scripts that put no space between words, Hangul not among them.
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u30ff\u3400-\u9fff"
+UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u30ff\u3400-\u9fff"
                        "\uf900-\ufaff\uff00-\uff9f\uffe0-\uffef]")  # fmt: skip
 # Shorter parts are prefixes that also stand where a word is merely torn.
 _PREFIX = 3
@@ -63,7 +63,7 @@ class Joiner:
             length += len(head) - len(parts[-1]) + len(blank)
             parts[-1] = head
             if line.page != before.page:
-                torn = not blank and not _UNSPACED.match(more)
+                torn = not blank and not UNSPACED.match(more)
                 word = _REST.match(more) if torn else None
                 begins.append((line.page, length + (word.end() if word else 0)))
             parts += [blank, more] if blank else [more]
@@ -78,7 +78,7 @@ class Joiner:
             hyphened = not more[0].islower() or self._hyphened(left, _plain(rest[0]))
             return text if hyphened and torn[1] != "\xad" else text[:-1], ""
         text = text.removesuffix("\xad")
-        if _UNSPACED.match(text[-1:]) and _UNSPACED.match(more):
+        if UNSPACED.match(text[-1:]) and UNSPACED.match(more):
             return text, ""
         return text, " "
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from groundkit_core.loading.pdf.join import UNSPACED
 from groundkit_core.loading.pdf.lines import Line
 
 __all__ = ["BULLET", "Paragraph", "paragraphs"]
@@ -15,7 +16,6 @@ _NUMBER = re.compile(r"(?:\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]|\[\d{1,3}\]|\d+
 _ENDS = re.compile(r"[.:;?!。！？：；؟۔।…][\"'”’»)\]」』）]*$")
 _TORN = re.compile(r"\w[-\u2010\xad]$")
 _LEADERS = re.compile(r"(?:\. ?){4,}|…{2,}|_{4,}")
-_UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 
 
 @dataclass(slots=True)
@@ -174,5 +174,5 @@ def _runs_on(paragraph: Paragraph, after: Paragraph) -> bool:
         return False
     if first.text[0].islower():
         return True
-    unspaced = _UNSPACED.match(line.text[-1]) and _UNSPACED.match(first.text[0])
+    unspaced = UNSPACED.match(line.text[-1]) and UNSPACED.match(first.text[0])
     return bool(unspaced) and len(paragraph.lines) > 1 and len(after.lines) > 1
