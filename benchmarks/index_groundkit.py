@@ -12,7 +12,7 @@ from groundkit_core.index.lexical import LexicalIndex, LexicalSegment
 from groundkit_core.index.merge import Part, due, merged
 from groundkit_core.index.segment_file import Array, SegmentFile, open_segment, write_segment
 from groundkit_core.index.view import Contents
-from groundkit_core.terms import term_hash
+from groundkit_core.terms import term_hash, term_key
 
 from benchmarks.index_clock import Clock
 from benchmarks.index_corpus import Corpus, Queries, eight_parts, word
@@ -66,7 +66,7 @@ def _batch(corpus: Corpus, part: range) -> _Batch:
 
 
 def _written(batch: _Batch, keys: ChunkKeys, folder: Path) -> SegmentFile:
-    counts = count(batch.ids, [(term_hash(term),) for term in batch.terms])
+    counts = count(batch.ids, list(map(term_key, batch.terms)))
     return write_segment(folder, "lex", build_arrays(counts, keys))
 
 

@@ -134,6 +134,7 @@ SURFACE = {
         "count_words",
         "has_words",
         "term_hash",
+        "term_key",
         "word_spans",
         "words",
     ],

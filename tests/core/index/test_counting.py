@@ -47,8 +47,13 @@ def test_terms_are_counted_in_each_text(texts: list[str], language: str, at_once
     assert counts.lengths.tolist() == [len(analyzer.terms(text)) for text in texts]
 
 
+def keys(*hashes: int) -> bytes:
+    """What a word is counted as."""
+    return b"".join(value.to_bytes(8) for value in hashes)
+
+
 def test_a_frequency_may_be_of_any_size() -> None:
-    counts = count([[0] * 70_000, [0, 1]], [(5,), (3, 5)])
+    counts = count([[0] * 70_000, [0, 1]], [keys(5), keys(3, 5)])
 
     assert unpacked(counts) == {3: [(1, 1)], 5: [(0, 70_000), (1, 2)]}
     assert counts.lengths.tolist() == [70_000, 3]

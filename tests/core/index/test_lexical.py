@@ -60,7 +60,7 @@ class Corpus:
         ids = [[place[term] for term in text] for text in self.texts[start:end]]
         rows = np.arange(start, end, dtype=np.uint64)
         keys = ChunkKeys(rows, rows, rows, rows * 7919 % SIZE, rows)
-        arrays = build_arrays(count(ids, [(HASHES[term],) for term in used]), keys)
+        arrays = build_arrays(count(ids, [HASHES[term].to_bytes(8) for term in used]), keys)
         return LexicalSegment("x.lex", arrays, np.flatnonzero(~self.alive[start:end]))
 
     def ask(self, index: LexicalIndex, query: Sequence[int], k: int, mask: Array | None) -> Hits:

@@ -9,11 +9,11 @@ from groundkit_core.index import merge
 from groundkit_core.index.counting import ChunkKeys, build_arrays, count
 from groundkit_core.index.merge import Part, merged
 from groundkit_core.index.segment_file import Array
-from groundkit_core.terms import term_hash
+from groundkit_core.terms import term_key
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-HASHES = [(term_hash(f"term {n}"),) for n in range(6)]
+KEYS = [term_key(f"term {n}") for n in range(6)]
 
 texts = st.lists(st.lists(st.integers(0, 5), max_size=8), min_size=1, max_size=12)
 
@@ -23,7 +23,7 @@ def arrays(chunks: Sequence[tuple[int, list[int]]]) -> dict[str, Array]:
     used = sorted({term for _, text in chunks for term in text})
     place = {term: at for at, term in enumerate(used)}
     counts = count(
-        [[place[term] for term in text] for _, text in chunks], [HASHES[term] for term in used]
+        [[place[term] for term in text] for _, text in chunks], [KEYS[term] for term in used]
     )
     rows = np.array([number for number, _ in chunks], np.uint64)
     return build_arrays(counts, ChunkKeys(rows, rows // 2, rows * 3, rows * 5, rows * 7))

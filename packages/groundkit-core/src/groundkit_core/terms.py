@@ -23,6 +23,7 @@ __all__ = [
     "count_words",
     "has_words",
     "term_hash",
+    "term_key",
     "word_spans",
     "words",
 ]
@@ -114,9 +115,14 @@ def has_words(text: str) -> bool:
     return _pattern(text, _CHARACTERS).search(text) is not None
 
 
+def term_key(term: str) -> bytes:
+    """The eight bytes that a term is in a segment, the highest first."""
+    return blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
 def term_hash(term: str) -> int:
-    """The 64-bit key of a term in a segment."""
-    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+    """A term's key as a number."""
+    return int.from_bytes(term_key(term))
 
 
 def _atoms(word: str) -> list[str]:
@@ -163,7 +169,7 @@ class Analyzer:
         self.stop_words = frozenset(stop_words) - _QUERY_KEEPS
         self._stemmer = None if language == "none" else Stemmer.Stemmer(language)
         self.word_terms = lru_cache(1 << 17)(self._word_terms)
-        self.word_hashes = lru_cache(1 << 17)(self._word_hashes)
+        self.word_keys = lru_cache(1 << 17)(self._word_keys)
 
     @property
     def identity(self) -> str:
@@ -193,9 +199,9 @@ class Analyzer:
             dict.fromkeys(term for form in _forms(folded) for term in self._variants(form))
         )
 
-    def _word_hashes(self, word: str) -> tuple[int, ...]:
-        """Keys of the terms of one word."""
-        return tuple(map(term_hash, self._word_terms(word)))
+    def _word_keys(self, word: str) -> bytes:
+        """Keys of the terms of one word, one after another."""
+        return b"".join(map(term_key, self._word_terms(word)))
 
     def _word_weights(self, word: str) -> dict[str, float]:
         """Terms that ask for one word: each of its forms weighs one, shared by its spellings."""

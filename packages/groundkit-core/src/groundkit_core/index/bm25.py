@@ -96,8 +96,9 @@ def _hits(index: LexicalIndex, chunks: Array, scores: Array, k: int) -> list[Hit
         chunks, scores = chunks[order], scores[order]
     hits = []
     for chunk, score in zip(chunks.tolist(), scores.tolist(), strict=True):
-        segment, at = index.place(chunk)
-        columns = (segment.id, segment.content, segment.seq, segment.doc)
-        hits.append(Hit(score, *(int(column[at]) for column in columns)))
+        its, at = index.place(chunk)
+        hits.append(
+            Hit(score, its.id.item(at), its.content.item(at), its.seq.item(at), its.doc.item(at))
+        )
     hits.sort(key=lambda hit: (-hit.score, hit.key))
     return hits

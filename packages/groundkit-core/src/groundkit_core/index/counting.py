@@ -14,6 +14,7 @@ __all__ = ["Block", "ChunkKeys", "TermCounts", "build_arrays", "count", "count_t
 Block = tuple[Array, Array, Array, Array]
 """Rows of terms, ascending, how many postings each has, their ordinals and frequencies."""
 
+_KEY_BYTES = 8
 _LOW_BITS = np.uint64(32)
 _TEXTS_AT_ONCE = 5_000
 
@@ -44,14 +45,15 @@ def count_terms(texts: Sequence[str], analyzer: Analyzer) -> TermCounts:
     """Terms of each text, counted."""
     from groundkit_core.index.bm25s_bridge import tokenize
 
-    return count(*tokenize(texts, words, analyzer.word_hashes))
+    return count(*tokenize(texts, words, analyzer.word_keys))
 
 
-def count(ids: list[list[int]], terms: Sequence[Sequence[int]]) -> TermCounts:
-    """Count the terms of texts, given as word ids, and the hashes of the terms of each word."""
-    flat = np.fromiter(chain.from_iterable(terms), dtype=np.uint64)
+def count(ids: list[list[int]], word_keys: Sequence[bytes]) -> TermCounts:
+    """Count the terms of texts, given as word ids, and the keys of the terms of each word."""
+    flat = np.frombuffer(b"".join(word_keys), dtype=">u8").astype(np.uint64)
     hashes, ranks = np.unique(flat, return_inverse=True)
-    table = _Terms(np.fromiter(map(len, terms), dtype=np.int64, count=len(terms)), ranks)
+    widths = np.fromiter(map(len, word_keys), dtype=np.int64, count=len(word_keys)) // _KEY_BYTES
+    table = _Terms(widths, ranks)
     blocks, lengths = [], [np.empty(0, np.int64)]
     for first in range(0, len(ids), _TEXTS_AT_ONCE):
         keys, its = table.keys(ids[first : first + _TEXTS_AT_ONCE], first)

@@ -51,14 +51,13 @@ class LexicalSegment:
 
     def find(self, hashes: Array) -> Iterator[tuple[int, int, int]]:
         """For each term that is here: its place in `hashes`, and where its postings lie."""
-        if not len(self._terms):
-            return
-        at = self._terms.searchsorted(hashes)
-        np.minimum(at, len(self._terms) - 1, out=at)
-        places = (self._terms.take(at) == hashes).nonzero()[0]
-        at = at.take(places)
-        columns = (places, self._offsets.take(at), self._offsets.take(at + 1))
-        for place, start, end in zip(*(column.tolist() for column in columns), strict=True):
+        terms, offsets, held = self._terms, self._offsets, len(self._terms)
+        # One element at a time: a query has few terms, and a call of NumPy costs as much as many.
+        wanted = zip(terms.searchsorted(hashes).tolist(), hashes.tolist(), strict=True)
+        for place, (at, term) in enumerate(wanted):
+            if at == held or terms.item(at) != term:
+                continue
+            start, end = offsets.item(at), offsets.item(at + 1)
             if not start <= end <= len(self.ordinals):
                 raise CollectionCorruptError(f"{self.name}: a posting list lies beyond the file")
             if start < end:
@@ -146,19 +145,19 @@ class LexicalIndex:
 
     def gather(self, slices: Sequence[Slice]) -> tuple[Array, Array]:
         """Chunks and frequencies of some postings, one after another, the dead among them."""
-        segments = self.segments
+        segments, bases = self.segments, self.bases
         chunks = np.concatenate([segments[n].ordinals[a:b] for n, a, b in slices], dtype=np.int64)
         frequencies = np.concatenate([segments[n].frequencies[a:b] for n, a, b in slices])
         counts = [b - a for _, a, b in slices]
+        if len(segments) > 1:
+            chunks += np.repeat([bases[n] for n, _, _ in slices], counts)
         starts = [0, *accumulate(counts[:-1])]
         highest = np.maximum.reduceat(chunks, starts).tolist()
-        for (number, _, _), ordinal in zip(slices, highest, strict=True):
-            if ordinal >= segments[number].size:
+        for (number, _, _), chunk in zip(slices, highest, strict=True):
+            if chunk >= bases[number + 1]:
                 raise CollectionCorruptError(
                     f"{segments[number].name}: a posting lies beyond the segment"
                 )
-        if len(segments) > 1:
-            chunks += np.repeat([self.bases[number] for number, _, _ in slices], counts)
         return chunks, frequencies
 
     def lengths(self) -> tuple[Array, int]:
