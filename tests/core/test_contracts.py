@@ -5,6 +5,7 @@ from groundkit_core.contracts import (
     Chunk,
     Citation,
     CollectionInfo,
+    CollectionSummary,
     Component,
     Contract,
     Document,
@@ -71,6 +72,7 @@ EXAMPLES: list[Contract] = [
     ),
     SearchResponse(query="q", mode="bm25", top_k=10, collection="default", generation=1),
     MetadataKey(documents=2, kinds=("number", "text")),
+    CollectionSummary(name="default", generation=1, documents=2, chunks=3, embedding="static:m:4"),
     CollectionInfo(
         name="default",
         path=".groundkit/default",

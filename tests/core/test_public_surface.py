@@ -44,6 +44,7 @@ SURFACE = {
         "Chunk",
         "Citation",
         "CollectionInfo",
+        "CollectionSummary",
         "Component",
         "Contract",
         "Document",

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from groundkit_cli import answer, collections, doctor, evals, ingest, search, show, verify
+from groundkit_cli import answer, collections, doctor, evals, ingest, search, serve, show, verify
 
 __all__ = ["app"]
 
@@ -40,5 +40,7 @@ app.command("answer")(answer.answer)
 app.command("show")(show.show)
 app.command("verify")(verify.verify)
 app.add_typer(evals.app, name="eval")
+app.command("serve")(serve.serve)
+app.command("serve-mcp")(serve.serve_mcp)
 app.command("doctor")(doctor.doctor)
 app.add_typer(collections.app, name="collections")

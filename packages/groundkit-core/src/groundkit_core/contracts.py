@@ -16,6 +16,7 @@ __all__ = [
     "Chunk",
     "Citation",
     "CollectionInfo",
+    "CollectionSummary",
     "Component",
     "Contract",
     "Document",
@@ -158,7 +159,8 @@ class RetrievalResult(Contract):
     """One passage found, with its score, its citation and the other places that hold its text.
 
     `metadata` is its document's; `link` opens a URL where it is cited; `similar` are the
-    near-duplicates that were left out for it.
+    near-duplicates that were left out for it. `highlights` are ranges of `content` that match,
+    where they were asked for; `cut` says that `content` is shorter, to fit a response.
     `components` holds its places in the rankings that were fused or reordered: `bm25`, `dense`,
     `rerank`.
     """
@@ -174,20 +176,24 @@ class RetrievalResult(Contract):
     copies: tuple[Citation, ...] = ()
     similar: tuple[Citation, ...] = ()
     components: dict[str, Component] = {}
+    highlights: tuple[Range, ...] = ()
+    cut: bool = False
 
 
 class Passage(Contract):
-    """A passage as a collection holds it."""
+    """A passage as a collection holds it; one that is `cut` is shorter, to fit a response."""
 
     content: str
     citation: Citation
+    cut: bool = False
 
 
 class PassageWindow(Contract):
     """A passage with those around it in its document, in order.
 
     `at` is its place among them; `before` and `after` count the passages that are left out, and
-    `title` and `metadata` are the document's.
+    `title` and `metadata` are the document's. A service that gives fewer than were asked for says
+    `truncated`; its cursors lead to the pages beside this one.
     """
 
     schema_version: Literal[1] = 1
@@ -201,10 +207,16 @@ class PassageWindow(Contract):
     after: int
     link: str | None = None
     verification: Verification | None = None
+    truncated: bool = False
+    next_cursor: str | None = None
+    previous_cursor: str | None = None
 
 
 class SearchResponse(Contract):
-    """The results of one query against one generation of a collection."""
+    """The results of one query against one generation of a collection.
+
+    A service that gives fewer at once than there are says `truncated`; its cursor leads to more.
+    """
 
     schema_version: Literal[1] = 1
     query: str
@@ -213,6 +225,8 @@ class SearchResponse(Contract):
     collection: str
     generation: int
     results: tuple[RetrievalResult, ...] = ()
+    truncated: bool = False
+    next_cursor: str | None = None
 
 
 class MetadataKey(Contract):
@@ -220,6 +234,16 @@ class MetadataKey(Contract):
 
     documents: int
     kinds: tuple[Literal["boolean", "number", "text"], ...]
+
+
+class CollectionSummary(Contract):
+    """What can be said of a collection at once."""
+
+    name: str
+    generation: int
+    documents: int
+    chunks: int
+    embedding: str | None = None
 
 
 class CollectionInfo(Contract):

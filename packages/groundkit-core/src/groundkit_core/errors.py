@@ -17,6 +17,7 @@ __all__ = [
     "IngestError",
     "JudgeError",
     "MetadataError",
+    "PassageNotFoundError",
     "QueryRewriteError",
     "RefusedError",
     "RerankerNotConfiguredError",
@@ -36,6 +37,10 @@ class ConfigurationError(GroundkitError):
 
 class RetrievalError(GroundkitError):
     """A search was asked for in a way that cannot be answered."""
+
+
+class PassageNotFoundError(RetrievalError):
+    """A collection holds no passage of an id."""
 
 
 class IngestError(GroundkitError):

@@ -1,6 +1,6 @@
 """Reading every byte of a collection to name what is damaged."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,17 @@ from groundkit_core.metadata import Scalar, rows
 from groundkit_core.retrieval.search import citation_of
 
 __all__ = [
+    "LISTED",
     "check",
+    "damaged_files",
     "damaged_metadata",
     "damaged_passages",
     "damaged_segments",
     "database_findings",
 ]
+
+LISTED = "SELECT file, bytes, checksum FROM segment"
+"""What `damaged_files` takes."""
 
 
 def check(path: Path) -> Iterator[str]:
@@ -59,17 +64,21 @@ def database_findings(store: Store) -> Iterator[str]:
 
 def damaged_segments(store: Store, where: str = "true") -> Iterator[str]:
     """Segment files that are missing, cut or changed."""
-    folder = store.path / SEGMENTS
-    listed = f"SELECT file, bytes, checksum FROM segment WHERE {where}"
-    for file, size, checksum in store.rows(listed):
+    yield from damaged_files(store.path, store.rows(f"{LISTED} WHERE {where}"))
+
+
+def damaged_files(path: Path, listed: Iterable[tuple[Any, ...]]) -> Iterator[str]:
+    """Which of the listed segment files are missing, cut or changed."""
+    folder = path / SEGMENTS
+    for file, size, checksum in listed:
         if not isinstance(file, str):
-            yield f"{store.path}: the list of segments is damaged"
+            yield f"{path}: the list of segments is damaged"
             continue
         try:
             for name in damaged_arrays(folder, SegmentFile(file, size, checksum)):
                 yield f"{folder / file}: array {name} does not match its checksum"
         except FileNotFoundError:
-            if _is_named(store.path, file):
+            if _is_named(path, file):
                 yield f"{folder / file}: the file is missing"
         except OSError as error:
             yield f"{folder / file}: {error.strerror}"

@@ -1,7 +1,7 @@
 """A collection: one directory, one writer at a time, any number of readers."""
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from groundkit_core.config import ChunkingConfig, ExtractionConfig
 from groundkit_core.contracts import (
     Citation,
     CollectionInfo,
+    CollectionSummary,
     Document,
     IngestReport,
     PassageWindow,
@@ -23,7 +24,7 @@ from groundkit_core.contracts import (
 from groundkit_core.embedding import EmbeddingIdentity, EmbeddingProtocol, identity_of
 from groundkit_core.errors import CollectionNotFoundError, ConfigurationError, RetrievalError
 from groundkit_core.failpoints import reach
-from groundkit_core.index.info import describe
+from groundkit_core.index.info import describe, summarise
 from groundkit_core.index.names import collection_name
 from groundkit_core.index.roots import recorded_roots
 from groundkit_core.index.store import DATABASE, file_identity
@@ -247,6 +248,14 @@ class Collection:
 
         return list(check(self.path))
 
+    def check_segments(self, known: Set[str] = frozenset()) -> tuple[frozenset[str], list[str]]:
+        """Names of the segment files, and what is damaged in those that are not known."""
+        from groundkit_core.index.check import LISTED, damaged_files
+
+        listed = self._reader.run(lambda view: view.store.rows(LISTED))
+        fresh = [row for row in listed if row[0] not in known]
+        return frozenset(row[0] for row in listed), list(damaged_files(self.path, fresh))
+
     def export_bm25s(self, path: str | Path) -> int:
         """Save a frozen copy for bm25s; returns the number of passages."""
         from groundkit_core.index.export import export_bm25s
@@ -256,6 +265,16 @@ class Collection:
     def info(self) -> CollectionInfo:
         """Counts, settings and roots."""
         return self._reader.run(lambda view: describe(view, self.path, self._roots(view)))
+
+    def version(self) -> tuple[str, int]:
+        """What no other state of the collection at this path has: its token and generation."""
+        return self._reader.run(
+            lambda view: (view.contents.manifest.token, view.contents.manifest.generation)
+        )
+
+    def summary(self) -> CollectionSummary:
+        """Counts alone, at once."""
+        return self._reader.run(lambda view: summarise(view, self.name))
 
     def embedding(self) -> EmbeddingIdentity | None:
         """The identity of the vectors that are searched; None without vectors."""

@@ -4,15 +4,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from groundkit_core.contracts import CollectionInfo, MetadataKey
+from groundkit_core.contracts import CollectionInfo, CollectionSummary, MetadataKey
 from groundkit_core.errors import CollectionCorruptError
 from groundkit_core.index.given import Given
 from groundkit_core.index.view import View
 
-__all__ = ["describe"]
+__all__ = ["describe", "summarise"]
 
 _COUNT_VECTORS = "SELECT count(*) FROM vector JOIN space USING (space) WHERE active"
 _KINDS = "SELECT DISTINCT kind FROM segment JOIN space USING (space) WHERE active"
+
+
+def summarise(view: View, name: str) -> CollectionSummary:
+    """Counts alone."""
+    contents = view.contents
+    return CollectionSummary(
+        name=name,
+        generation=contents.manifest.generation,
+        documents=view.store.rows("SELECT count(*) FROM document")[0][0],
+        chunks=contents.chunks,
+        embedding=str(contents.space.identity) if contents.space else None,
+    )
 
 
 def describe(view: View, path: Path, roots: Mapping[str, Path]) -> CollectionInfo:

@@ -1,7 +1,7 @@
 """A passage with its neighbours."""
 
 from groundkit_core.contracts import Passage, PassageWindow
-from groundkit_core.errors import CollectionCorruptError, RetrievalError
+from groundkit_core.errors import CollectionCorruptError, PassageNotFoundError, RetrievalError
 from groundkit_core.index.given import read_json
 from groundkit_core.index.view import View
 from groundkit_core.retrieval.links import web_link
@@ -19,7 +19,7 @@ def window(view: View, chunk_id: str, before: int, after: int, name: str) -> Pas
     store = view.store
     rows = store.rows("SELECT doc, ordinal FROM chunk WHERE id=?", chunk_id)
     if not rows:
-        raise RetrievalError(f"{name}: it holds no passage {chunk_id!a}")
+        raise PassageNotFoundError(f"{name}: it holds no passage {chunk_id!a}")
     doc, ordinal = rows[0]
     first, last = max(0, ordinal - before), ordinal + after
     held = store.rows("SELECT count(*) FROM chunk WHERE doc=?", doc)[0][0]

@@ -1,0 +1,1 @@
+"""The read-only service: four operations, over REST and over MCP."""
