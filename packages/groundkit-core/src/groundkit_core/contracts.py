@@ -160,7 +160,8 @@ class RetrievalResult(Contract):
 
     `metadata` is its document's; `link` opens a URL where it is cited; `similar` are the
     near-duplicates that were left out for it. `highlights` are ranges of `content` that match,
-    where they were asked for; `cut` says that `content` is shorter, to fit a response.
+    where they were asked for. To fit a response `content` may be shorter, which `cut` says, and so
+    many `copies` and `similar` ones be left out as `omitted` says.
     `components` holds its places in the rankings that were fused or reordered: `bm25`, `dense`,
     `rerank`.
     """
@@ -178,6 +179,7 @@ class RetrievalResult(Contract):
     components: dict[str, Component] = {}
     highlights: tuple[Range, ...] = ()
     cut: bool = False
+    omitted: int = 0
 
 
 class Passage(Contract):

@@ -8,7 +8,14 @@ from groundkit_core.retrieval.window import MAX_NEIGHBOURS
 
 from groundkit_cli.service.errors import ServiceError
 from groundkit_cli.service.limits import Limits
-from groundkit_cli.service.paging import Beside, cursor_of, read_cursor, those_that_fit
+from groundkit_cli.service.paging import (
+    Beside,
+    cursor_of,
+    link_bytes,
+    read_cursor,
+    sent_bytes,
+    those_that_fit,
+)
 from groundkit_cli.service.requests import FetchChunkRequest
 from groundkit_cli.service.shelf import Shelf
 
@@ -27,8 +34,9 @@ def fetch_chunk(shelf: Shelf, limits: Limits, request: FetchChunkRequest) -> Pas
     shelf.seen(collection)
     # The content counts in its full length although it may be cut below.
     cited, asked = found.passages[found.at], len(found.passages)
-    bare = found.model_copy(update={"passages": (), "link": None}).model_dump_json()
-    room = limits.response_bytes - 2 * len(bare.encode())
+    linked = link_bytes(found.link, found.title or cited.citation.source)
+    bare = found.model_copy(update={"passages": ()}).model_dump_json()
+    room = limits.response_bytes - sent_bytes(bare, found.title or "") - linked
     passages, at = those_that_fit(found.passages, found.at, room)
     first = found.before + found.at - at
     last = found.after + asked - found.at - (len(passages) - at)

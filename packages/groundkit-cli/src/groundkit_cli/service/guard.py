@@ -22,6 +22,7 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]/@]+)(?::\d+)?")
 _ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[^:\[\]/@]+)(?::\d+)?")
+_DIGITS = 15
 _OPEN = ("/healthz", "/readyz")
 _HEADERS = {
     "x-content-type-options": "nosniff",
@@ -117,7 +118,7 @@ class Guard:
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         """The whole body; None if the client went away."""
         declared = headers.get("content-length", "0")
-        if declared.isdigit() and int(declared) > self._max_bytes:
+        if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > self._max_bytes):
             raise self._too_large()
         body = bytearray()
         while True:

@@ -36,12 +36,13 @@ def _server(runtime: Runtime, transport: Transport) -> Server[Any]:
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(
-        _: ServerRequestContext[Any], params: types.CallToolRequestParams
+        context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        arguments = as_json(params.arguments or {})
-        request_id = new_request_id()
         reply = await runtime.call(
-            params.name, arguments, transport=transport, request_id=request_id
+            params.name,
+            as_json(params.arguments or {}),
+            transport=transport,
+            request_id=_request_id(context),
         )
         return _result(reply)
 
@@ -54,6 +55,13 @@ def _server(runtime: Runtime, transport: Transport) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _request_id(context: ServerRequestContext[Any]) -> str:
+    """That of the HTTP request, where there is one."""
+    state = getattr(context.request, "state", None)
+    found: str | None = getattr(state, "request_id", None)
+    return found or new_request_id()
 
 
 def _tool(operation: Operation) -> types.Tool:

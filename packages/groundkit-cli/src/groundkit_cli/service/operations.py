@@ -1,5 +1,6 @@
 """The registry: four operations, each with what it takes, what it gives and what runs it."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from groundkit_core.errors import GroundkitError
 from groundkit_cli.service import fetching, searching
 from groundkit_cli.service.errors import service_error
 from groundkit_cli.service.limits import Limits
-from groundkit_cli.service.paging import AfterName, cursor_of, read_cursor
+from groundkit_cli.service.paging import ENVELOPE, AfterName, cursor_of, read_cursor, sent_bytes
 from groundkit_cli.service.requests import (
     FetchChunkRequest,
     IndexStatusRequest,
@@ -26,8 +27,6 @@ from groundkit_cli.service.responses import (
 from groundkit_cli.service.shelf import Shelf
 
 __all__ = ["OPERATIONS", "Operation"]
-
-_HALF = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +46,15 @@ def _list_collections(
 ) -> CollectionPage:
     cursor = read_cursor(AfterName, request)
     names = [name for name in shelf.names() if cursor is None or name > cursor.name]
-    room = limits.response_bytes // _HALF
+    room = limits.response_bytes - ENVELOPE
     usable: list[CollectionEntry] = []
     unusable: list[Unusable] = []
     more = None
     for number, name in enumerate(names):
         entry = _entry(shelf, name)
-        room -= len(entry.model_dump_json()) + 2
-        if number and room < len(names[number]) + 1_000:
+        told = entry.model_dump_json()
+        room -= sent_bytes(told, told)
+        if number and room < 0:
             more = cursor_of(AfterName, request, name=names[number - 1])
             break
         if isinstance(entry, CollectionEntry):
@@ -103,10 +103,11 @@ def _index_status(shelf: Shelf, limits: Limits, request: IndexStatusRequest) -> 
         modes=searching.modes(info.embedding),
         metadata={},
     )
-    room = limits.response_bytes // _HALF - len(status.model_dump_json()) - 1_000
+    room = limits.response_bytes - 2 * ENVELOPE
     kept = {}
     for key, held in info.metadata.items():
-        room -= len(held.model_dump_json()) + 6 * len(key) + 8
+        told = f"{json.dumps(key)}:{held.model_dump_json()},"
+        room -= sent_bytes(told, told)
         if room < 0:
             break
         kept[key] = held

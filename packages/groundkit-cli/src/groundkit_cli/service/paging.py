@@ -2,7 +2,7 @@
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Literal, TypeVar
 
@@ -14,20 +14,25 @@ from groundkit_cli.service.rendering import render_passage, render_result
 from groundkit_cli.service.requests import Request
 
 __all__ = [
+    "ENVELOPE",
     "AfterName",
     "AfterResult",
     "Beside",
     "cursor_of",
     "first_that_fit",
-    "fitted",
+    "link_bytes",
     "read_cursor",
+    "sent_bytes",
     "text_bytes",
     "those_that_fit",
 ]
 
-# What a response has beside its passages: the envelope, a query and two cursors, as JSON twice.
-_ENVELOPE = 6_000
-_LINK = 300
+ENVELOPE = 4_000
+"""Bytes for what a response has beside its passages: a protocol's own, cursors, a verdict."""
+_LINK = 100
+_BETWEEN = 8
+_COPIES = 10
+_SUM = 8
 
 P = TypeVar("P", RetrievalResult, Passage)
 C = TypeVar("C", bound="_Cursor")
@@ -61,7 +66,8 @@ class AfterName(_Cursor):
 def cursor_of(kind: type[C], request: Request, **fields: object) -> str:
     """An opaque text that continues the request."""
     held = kind.model_validate({"request": _digest(request), **fields})
-    return urlsafe_b64encode(held.model_dump_json().encode()).decode().rstrip("=")
+    written = held.model_dump_json().encode()
+    return urlsafe_b64encode(_sum(written) + written).decode().rstrip("=")
 
 
 def read_cursor(kind: type[C], request: Request) -> C | None:
@@ -70,12 +76,19 @@ def read_cursor(kind: type[C], request: Request) -> C | None:
         return None
     try:
         padded = request.cursor + "=" * (-len(request.cursor) % 4)
-        found = kind.model_validate_json(urlsafe_b64decode(padded.encode("ascii")))
+        read = urlsafe_b64decode(padded.encode("ascii"))
+        found = kind.model_validate_json(read[_SUM:])
     except (ValueError, ValidationError):
         raise ServiceError("invalid_request", "cursor: it is none of this operation") from None
+    if _sum(read[_SUM:]) != read[:_SUM]:
+        raise ServiceError("invalid_request", "cursor: it was changed on its way")
     if found.request != _digest(request):
         raise ServiceError("invalid_request", "cursor: the other arguments have changed")
     return found
+
+
+def _sum(written: bytes) -> bytes:
+    return sha256(written).digest()[:_SUM]
 
 
 def _digest(request: Request) -> str:
@@ -83,24 +96,55 @@ def _digest(request: Request) -> str:
     return sha256(asked.encode()).hexdigest()[:16]
 
 
+def sent_bytes(document: str, text: str) -> int:
+    """Bytes that a part of a response takes: as JSON, and as text that stands in JSON."""
+    return len(document.encode()) + text_bytes(text)
+
+
 def text_bytes(text: str) -> int:
     """Bytes of a text in JSON."""
     return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "replace"))
 
 
+def link_bytes(link: str | None, name: str) -> int:
+    """Bytes of a link to a resource, which has its name twice."""
+    return 0 if link is None else text_bytes(link) + 2 * text_bytes(name) + _LINK
+
+
 def _bytes(passage: RetrievalResult | Passage) -> int:
-    """Bytes of a passage in a response: as JSON and, for the reader of an answer, as text."""
+    if isinstance(passage, Passage):
+        return sent_bytes(passage.model_dump_json(), render_passage(passage)) + _BETWEEN
+    linked = link_bytes(passage.link, passage.title or passage.citation.source)
+    return sent_bytes(passage.model_dump_json(), render_result(passage)) + linked + _BETWEEN
+
+
+def fitted(passage: P, room: int) -> P:
+    """The passage, its text cut where it alone is more than there is room for."""
+    if _bytes(passage) <= room:
+        return passage
+    for shorter in _with_fewer_copies(passage):
+        if _bytes(_cut(shorter, 0)) <= room:
+            return _longest(shorter, room)
+    raise ServiceError(
+        "response_too_large",
+        f"what is known of {passage.citation.chunk_id} does not fit a response; "
+        "the server's --max-response-bytes would have to be larger",
+    )
+
+
+def _with_fewer_copies(passage: P) -> Iterator[P]:
+    yield passage
     if isinstance(passage, RetrievalResult):
-        link = text_bytes(passage.link) + text_bytes(passage.title or "") if passage.link else 0
-        rendered = render_result(passage)
-    else:
-        link, rendered = 0, render_passage(passage)
-    return len(passage.model_dump_json()) + text_bytes(rendered) + bool(link) * (link + _LINK)
+        for kept in (_COPIES, 0):
+            copies, similar = passage.copies[:kept], passage.similar[:kept]
+            omitted = len(passage.copies) + len(passage.similar) - len(copies) - len(similar)
+            yield passage.model_copy(
+                update={"copies": copies, "similar": similar, "omitted": omitted}
+            )
 
 
-def fitted(passage: P, limit: int) -> P:
-    """The passage, its text cut where it alone is more than a response may be."""
-    room = limit - _ENVELOPE
+def _longest(passage: P, room: int) -> P:
+    """With as much of its text as there is room for."""
     if _bytes(passage) <= room:
         return passage
     least, most = 0, len(passage.content)
@@ -110,31 +154,23 @@ def fitted(passage: P, limit: int) -> P:
             least = middle
         else:
             most = middle - 1
-    shorter = _cut(passage, least)
-    if _bytes(shorter) > room:
-        raise ServiceError(
-            "response_too_large",
-            f"what is known of {passage.citation.chunk_id} does not fit a response; "
-            "the server's --max-response-bytes would have to be larger",
-        )
-    return shorter
+    return _cut(passage, least)
 
 
 def _cut(passage: P, length: int) -> P:
     update: dict[str, object] = {"content": passage.content[:length], "cut": True}
     if isinstance(passage, RetrievalResult):
-        kept = (each for each in passage.highlights if each[1] <= length)
-        update["highlights"] = tuple(kept)
+        update["highlights"] = tuple(each for each in passage.highlights if each[1] <= length)
     return passage.model_copy(update=update)
 
 
 def first_that_fit(passages: Sequence[P], limit: int) -> list[P]:
-    """As many from the first on as fit a response, one at least."""
+    """As many from the first on as fit a response, one at least, which may be cut."""
     found: list[P] = []
-    room = limit - _ENVELOPE
+    room = limit - ENVELOPE
     for passage in passages:
-        shown = passage if found else fitted(passage, limit)
-        room -= _bytes(shown) + 2
+        shown = passage if found else fitted(passage, room)
+        room -= _bytes(shown)
         if found and room < 0:
             break
         found.append(shown)
@@ -143,20 +179,18 @@ def first_that_fit(passages: Sequence[P], limit: int) -> list[P]:
 
 def those_that_fit(passages: Sequence[Passage], at: int, limit: int) -> tuple[list[Passage], int]:
     """The passage at a place with those nearest to it, in order; its place among them."""
-    cited = fitted(passages[at], limit)
-    found, first, last = [cited], at, at
-    room = limit - _ENVELOPE - _bytes(cited)
-    sides: dict[str, Callable[[], int]] = {"after": lambda: last + 1, "before": lambda: first - 1}
-    while sides:
-        for side in tuple(sides):
-            place = sides[side]()
-            cost = _bytes(passages[place]) + 2 if 0 <= place < len(passages) else room + 1
+    room = limit - ENVELOPE
+    cited = fitted(passages[at], room)
+    room -= _bytes(cited)
+    first = last = at
+    going = {1, -1}
+    while going:
+        for step in sorted(going, reverse=True):
+            place = last + 1 if step > 0 else first - 1
+            cost = _bytes(passages[place]) if 0 <= place < len(passages) else room + 1
             if cost > room:
-                del sides[side]
+                going.discard(step)
                 continue
             room -= cost
-            if side == "after":
-                found, last = [*found, passages[place]], place
-            else:
-                found, first = [passages[place], *found], place
-    return found, at - first
+            first, last = min(first, place), max(last, place)
+    return [*passages[first:at], cited, *passages[at + 1 : last + 1]], at - first

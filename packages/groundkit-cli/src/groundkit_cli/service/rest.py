@@ -59,6 +59,8 @@ def application(runtime: Runtime, access: Access) -> FastAPI:
     app.add_api_route("/", _index, methods=["GET"], include_in_schema=False)
     app.mount("/page", StaticFiles(directory=_PAGE), name="page")
     limits = runtime.limits
+    app.add_middleware(Guard, access=access, max_bytes=limits.request_bytes, seconds=limits.seconds)
+    # Around the guard, so that a page of an allowed origin can read why it was refused.
     if access.origins:
         app.add_middleware(
             CORSMiddleware,
@@ -67,7 +69,6 @@ def application(runtime: Runtime, access: Access) -> FastAPI:
             allow_headers=["authorization", "content-type", "mcp-protocol-version"],
             expose_headers=["x-request-id", "retry-after"],
         )
-    app.add_middleware(Guard, access=access, max_bytes=limits.request_bytes, seconds=limits.seconds)
     return app
 
 

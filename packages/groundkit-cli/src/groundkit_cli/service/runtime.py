@@ -27,6 +27,7 @@ Transport = Literal["rest", "mcp-http", "mcp-stdio"]
 _logger = logging.getLogger("groundkit.serve")
 # Ranking holds the interpreter most of the time; what reads sources or asks a server does not.
 _THREADS = 4
+_LONGEST = 300
 
 
 def new_request_id() -> str:
@@ -121,7 +122,7 @@ def _read(operation: Operation, arguments: bytes) -> Contract:
     try:
         return operation.request.model_validate_json(arguments)
     except (ValidationError, RecursionError) as error:
-        raise ServiceError("invalid_request", why(error)) from None
+        raise ServiceError("invalid_request", why(error)[:_LONGEST]) from None
 
 
 def _count(body: Any) -> int | None:

@@ -38,16 +38,20 @@ def search(shelf: Shelf, limits: Limits, request: SearchRequest) -> SearchRespon
         raise ServiceError("stale_cursor", "the collection has changed since; search again")
     done = cursor.done if cursor else 0
     wanted = found.results[done:]
-    shown = first_that_fit(wanted, limits.response_bytes - text_bytes(request.query))
-    response = found.model_copy(update={"results": tuple(shown)})
+    room = limits.response_bytes - text_bytes(request.query)
+    # No more are looked at than would fit without what is added; their texts are not cut yet.
+    near = wanted[: len(first_that_fit(wanted, room))]
+    response = found.model_copy(update={"results": near})
     if request.verify:
         response = collection.verified(response)
     if request.highlight:
         response = _highlighted(collection, response)
+    shown = first_that_fit(response.results, room)
     left = len(wanted) - len(shown)
     more = {"token": token, "generation": found.generation, "done": done + len(shown)}
     return response.model_copy(
         update={
+            "results": tuple(shown),
             "truncated": left > 0,
             "next_cursor": cursor_of(AfterResult, request, **more) if left else None,
         }

@@ -11,6 +11,7 @@ from groundkit_core.errors import (
     CollectionCorruptError,
     CollectionError,
     CollectionNotFoundError,
+    ConfigurationError,
     GroundkitError,
 )
 from groundkit_core.index.collection import Collection
@@ -49,6 +50,8 @@ class Shelf:
         self._open: dict[str, Collection] = {}
         self._embedders: dict[EmbeddingIdentity, EmbeddingProtocol] = {}
         self._lock = threading.Lock()
+        # Loading takes seconds, which no other search has to wait for.
+        self._loading = threading.Lock()
         self._checked: dict[str, tuple[Version, frozenset[str]]] = {}
         self._damaged: dict[str, str] = {}
         self._checker = ThreadPoolExecutor(1, thread_name_prefix="check")
@@ -104,10 +107,17 @@ class Shelf:
             raise ServiceError(
                 "invalid_request", f"{collection.name} has no vectors; use mode bm25"
             )
-        with self._lock:
+        if (found := self._embedders.get(identity)) is not None:
+            return found
+        with self._loading:
             found = self._embedders.get(identity)
             if found is None:
-                found = self._embedders[identity] = self._make_embedder(collection)
+                try:
+                    found = self._embedders[identity] = self._make_embedder(collection)
+                except ConfigurationError as error:
+                    raise ServiceError(
+                        "embedder_failed", "the embedder is not set up", detail=str(error)
+                    ) from None
                 event(logging.INFO, "embedder_loaded", collection=collection.name)
         return found
 

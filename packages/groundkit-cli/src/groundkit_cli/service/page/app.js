@@ -16,7 +16,7 @@ const view = new DocumentView({ closed, refused: askForToken });
 
 async function start() {
   try {
-    known = await collections(AbortSignal.timeout(60_000));
+    known = await collections(new AbortController().signal);
   } catch (error) {
     if (error.code === "unauthorized") return askForToken();
     return showError($("error"), error, start);

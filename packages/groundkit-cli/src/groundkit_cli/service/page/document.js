@@ -16,12 +16,16 @@ const [dialog, scroll, earlier, later] = ["document", "scroll", "earlier", "late
 export class DocumentView {
   chunk = null;
   #loading = new AbortController();
+  #request;
+  #flow;
   #refused;
 
   constructor({ closed, refused }) {
     this.#refused = refused;
     document.getElementById("close").addEventListener("click", () => dialog.close());
-    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+    dialog.addEventListener("pointerdown", ({ target }) => {
+      if (target === dialog) dialog.close();
+    });
     dialog.addEventListener("close", () => {
       const { chunk } = this;
       this.#forget();
@@ -35,11 +39,11 @@ export class DocumentView {
   async open(chunk, collection, spans = []) {
     this.#forget();
     this.chunk = chunk;
-    this.request = { chunk_id: chunk, collection, ...AROUND };
+    this.#request = { chunk_id: chunk, collection, ...AROUND };
     this.#clear();
     if (!dialog.open) dialog.showModal();
     await this.#guarded(() => this.open(chunk, collection, spans), async (signal) => {
-      const window = await call("fetch_chunk", this.request, signal);
+      const window = await call("fetch_chunk", this.#request, signal);
       if (!signal.aborted) this.#show(window, spans);
     });
   }
@@ -61,7 +65,7 @@ export class DocumentView {
     for (const name of ["place", "heading", "verdict", "link", "error", "status"]) {
       part(name).replaceChildren();
     }
-    this.flow = new Flow(document.getElementById("text"));
+    this.#flow = new Flow(document.getElementById("text"));
     earlier.hidden = later.hidden = true;
   }
 
@@ -73,7 +77,7 @@ export class DocumentView {
     part("heading").replaceChildren(...[heading({ title: window.title, citation })].filter(Boolean));
     part("verdict").replaceChildren(badge(verification), ` ${explained(verification)}`);
     if (/^https?:\/\//i.test(link ?? "")) part("link").replaceChildren(outward(link));
-    const cited = this.flow.begin(passages, at, spans);
+    const cited = this.#flow.begin(passages, at, spans);
     this.#offer(earlier, window.previous_cursor, window.before);
     this.#offer(later, window.next_cursor, window.after);
     const tall = cited.offsetHeight > scroll.clientHeight;
@@ -85,13 +89,13 @@ export class DocumentView {
     if (button.ariaDisabled === "true") return;
     button.ariaDisabled = "true";
     part("error").replaceChildren();
-    const [chunk, collection] = [this.chunk, this.request.collection];
+    const [chunk, collection] = [this.chunk, this.#request.collection];
     await this.#guarded(() => this.open(chunk, collection), async (signal) => {
-      const body = { ...this.request, cursor: button.dataset.cursor };
+      const body = { ...this.#request, cursor: button.dataset.cursor };
       const window = await call("fetch_chunk", body, signal);
       if (signal.aborted) return;
       const fromEnd = scroll.scrollHeight - scroll.scrollTop;
-      this.flow[side](window.passages);
+      this.#flow[side](window.passages);
       this.#offer(button, window[cursor], window[side]);
       if (button === earlier) scroll.scrollTop = scroll.scrollHeight - fromEnd;
       if (button.hidden) scroll.focus({ preventScroll: true });
