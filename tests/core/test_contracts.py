@@ -62,6 +62,7 @@ EXAMPLES: list[Contract] = [
     PassageWindow(
         collection="default",
         generation=1,
+        document_hash="1f",
         title="Manual",
         metadata={"year": 2020},
         passages=(Passage(content="Turn it.", citation=CITATION),),

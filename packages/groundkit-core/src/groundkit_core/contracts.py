@@ -193,14 +193,15 @@ class Passage(Contract):
 class PassageWindow(Contract):
     """A passage with those around it in its document, in order.
 
-    `at` is its place among them; `before` and `after` count the passages that are left out, and
-    `title` and `metadata` are the document's. A service that gives fewer than were asked for says
-    `truncated`; its cursors lead to the pages beside this one.
+    `at` is its place among them; `before` and `after` count the passages that are left out.
+    `title` and `metadata` are the document's, and `document_hash` tells its version. A service
+    that gives fewer than were asked for says `truncated`; its cursors lead to the pages beside.
     """
 
     schema_version: Literal[1] = 1
     collection: str
     generation: int
+    document_hash: str
     title: str | None = None
     metadata: Metadata = {}
     passages: tuple[Passage, ...]

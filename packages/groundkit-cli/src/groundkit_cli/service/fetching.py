@@ -42,7 +42,13 @@ def fetch_chunk(shelf: Shelf, limits: Limits, request: FetchChunkRequest) -> Pas
     last = found.after + asked - found.at - (len(passages) - at)
     verdict = collection.verify(cited.citation, content=cited.content) if request.verify else None
     ends = {
-        side: cursor_of(Beside, request, chunk_id=passage.citation.chunk_id, side=side)
+        side: cursor_of(
+            Beside,
+            request,
+            chunk_id=passage.citation.chunk_id,
+            document_hash=found.document_hash,
+            side=side,
+        )
         for side, passage, left in (
             ("before", passages[0], first),
             ("after", passages[-1], last),
@@ -74,7 +80,7 @@ def _beside(collection: Collection, cursor: Beside, count: int) -> PassageWindow
     except PassageNotFoundError:
         raise ServiceError("stale_cursor", "the document has changed since; fetch again") from None
     passages = window.passages[1:] if onward else window.passages[:-1]
-    if not passages:
+    if not passages or window.document_hash != cursor.document_hash:
         raise ServiceError("stale_cursor", "the document has changed since; fetch again")
     at = 0 if onward else len(passages) - 1
     cited = passages[at]

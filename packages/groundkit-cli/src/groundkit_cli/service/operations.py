@@ -72,7 +72,7 @@ def _list_collections(
 
 def _entry(shelf: Shelf, name: str) -> CollectionEntry | Unusable:
     try:
-        held = shelf.collection(name).summary()
+        held = shelf.summary(name)
     except GroundkitError as error:
         told = service_error(error)
         return Unusable(name=name, code=told.code, message=str(told))

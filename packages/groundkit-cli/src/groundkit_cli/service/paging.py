@@ -54,6 +54,7 @@ class Beside(_Cursor):
     """Where a document goes on."""
 
     chunk_id: str
+    document_hash: str
     side: Literal["before", "after"]
 
 
@@ -120,11 +121,12 @@ def _bytes(passage: RetrievalResult | Passage) -> int:
 
 def fitted(passage: P, room: int) -> P:
     """The passage, its text cut where it alone is more than there is room for."""
-    if _bytes(passage) <= room:
-        return passage
+    shorter = passage
     for shorter in _with_fewer_copies(passage):
-        if _bytes(_cut(shorter, 0)) <= room:
-            return _longest(shorter, room)
+        if _bytes(shorter) <= room:
+            return shorter
+    if _bytes(_cut(shorter, 0)) <= room:
+        return _longest(shorter, room)
     raise ServiceError(
         "response_too_large",
         f"what is known of {passage.citation.chunk_id} does not fit a response; "
@@ -145,8 +147,6 @@ def _with_fewer_copies(passage: P) -> Iterator[P]:
 
 def _longest(passage: P, room: int) -> P:
     """With as much of its text as there is room for."""
-    if _bytes(passage) <= room:
-        return passage
     least, most = 0, len(passage.content)
     while least < most:
         middle = (least + most + 1) // 2

@@ -2,10 +2,12 @@
 
 import logging
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from groundkit_core.contracts import CollectionSummary
 from groundkit_core.embedding import EmbeddingIdentity, EmbeddingProtocol
 from groundkit_core.errors import (
     CollectionCorruptError,
@@ -27,6 +29,9 @@ Version = tuple[str, int]
 MakeEmbedder = Callable[[Collection], EmbeddingProtocol]
 """Makes the embedder whose vectors a collection holds."""
 
+_KEPT_OPEN = 32
+"""Each takes some file descriptors for each thread."""
+
 
 class Shelf:
     """Opens each collection and each embedder once.
@@ -47,7 +52,7 @@ class Shelf:
         self._folder = folder
         self._roots = dict(roots or {})
         self._make_embedder = make_embedder
-        self._open: dict[str, Collection] = {}
+        self._open: OrderedDict[str, Collection] = OrderedDict()
         self._embedders: dict[EmbeddingIdentity, EmbeddingProtocol] = {}
         self._lock = threading.Lock()
         # Loading takes seconds, which no other search has to wait for.
@@ -58,7 +63,10 @@ class Shelf:
 
     def names(self) -> list[str]:
         """Names of the collections that there are now."""
-        found = sorted(path.parent.name for path in self._folder.glob(f"*/{DATABASE}"))
+        try:
+            found = sorted(path.parent.name for path in self._folder.glob(f"*/{DATABASE}"))
+        except OSError as error:
+            raise CollectionError(f"{self._folder}: {error.strerror}") from None
         return [name for name in found if is_collection_name(name)]
 
     def check_default(self) -> None:
@@ -98,7 +106,17 @@ class Shelf:
             if found is None:
                 roots = self._roots if name == self.default else None
                 found = self._open[name] = Collection.open(self._folder / name, roots=roots)
+            self._open.move_to_end(name)
+            while len(self._open) > _KEPT_OPEN:
+                self._open.popitem(last=False)
         return found
+
+    def summary(self, name: str) -> CollectionSummary:
+        """Counts of a collection, which need not be kept open for that."""
+        if name in self._open:
+            return self.collection(name).summary()
+        with Collection.open(self._folder / name) as passing:
+            return passing.summary()
 
     def embedder(self, collection: Collection) -> EmbeddingProtocol:
         """The embedder of the collection's vectors, loaded once for all that have such vectors."""

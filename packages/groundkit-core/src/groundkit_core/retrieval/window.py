@@ -37,6 +37,7 @@ def window(view: View, chunk_id: str, before: int, after: int, name: str) -> Pas
     return PassageWindow(
         collection=name,
         generation=view.contents.manifest.generation,
+        document_hash=store.rows("SELECT hash FROM document WHERE doc=?", doc)[0][0],
         title=found[0][12],
         metadata=metadata,
         passages=passages,
