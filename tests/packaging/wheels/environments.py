@@ -23,12 +23,13 @@ def wheel(name: str) -> str:
     return str(path)
 
 
-def fresh(folder: Path, parts: list[str]) -> Path:
-    """The scripts folder of a fresh environment that holds the wheels of some packages."""
+def fresh(folder: Path, parts: list[str], extra: str = "") -> Path:
+    """The scripts folder of a fresh environment with some packages, the first with an extra."""
     venv = folder / "venv"
     uv = os.environ["HATCH_UV"]
     subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, venv], check=True)
     wheels = [wheel(part) for part in parts]
+    wheels[0] += extra
     python = venv / BIN / "python"
     subprocess.run([uv, "pip", "install", "--quiet", "--python", python, *wheels], check=True)
     return venv / BIN

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,8 +26,10 @@ __all__ = ["Reply", "Runtime", "Transport", "as_json", "new_request_id"]
 Transport = Literal["rest", "mcp-http", "mcp-stdio"]
 
 _logger = logging.getLogger("groundkit.serve")
-# Ranking holds the interpreter most of the time; what reads sources or asks a server does not.
 _THREADS = 4
+# Threads that compute side by side only take the interpreter from each other and from the event
+# loop, so one computes at a time; one that takes longer waits for a source or an embedder.
+_PATIENCE = 0.02
 _LONGEST = 300
 
 
@@ -55,6 +58,7 @@ class Runtime:
         self.shelf = shelf
         self.limits = limits
         self._gate = Gate(limits.concurrency)
+        self._turn = threading.Lock()
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="operation")
 
     async def call(
@@ -94,13 +98,21 @@ class Runtime:
 
     async def _run(self, operation: Operation, request: Contract) -> Contract:
         self._gate.enter()
-        work = self._pool.submit(operation.run, self.shelf, self.limits, request)
+        work = self._pool.submit(self._in_turn, operation, request)
         work.add_done_callback(lambda _: self._gate.leave())
         try:
             return await asyncio.wait_for(asyncio.wrap_future(work), self.limits.seconds)
         except TimeoutError:
             message = f"no answer within {self.limits.seconds:g} s"
             raise ServiceError("timeout", message) from None
+
+    def _in_turn(self, operation: Operation, request: Contract) -> Contract:
+        mine = self._turn.acquire(timeout=_PATIENCE)
+        try:
+            return operation.run(self.shelf, self.limits, request)
+        finally:
+            if mine:
+                self._turn.release()
 
     def ready(self) -> None:
         """Raise what keeps the default collection from being searched."""
