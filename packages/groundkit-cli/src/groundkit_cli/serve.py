@@ -212,8 +212,9 @@ def _token(variable: str | None) -> str | None:
         if variable is not None:
             raise ConfigurationError(f"--token-env {variable}: the variable is not set")
         return None
-    if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable():
+    plain = token.isascii() and token.isprintable() and " " not in token
+    if len(token) < _SHORTEST_TOKEN or not plain:
         raise ConfigurationError(
-            f"{name}: a token has at least {_SHORTEST_TOKEN} characters, all of them ASCII"
+            f"{name}: a token has at least {_SHORTEST_TOKEN} ASCII characters and no blanks"
         )
     return token

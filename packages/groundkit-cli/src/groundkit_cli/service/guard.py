@@ -4,9 +4,10 @@ import asyncio
 import hmac
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from groundkit_core.errors import ConfigurationError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,8 +21,10 @@ __all__ = ["LOCAL_NAMES", "Access", "Guard", "failed"]
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 """Names by which a browser on this machine reaches it; any other may be a rebound one."""
 
-_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]/@]+)(?::\d+)?")
-_ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[^:\[\]/@]+)(?::\d+)?")
+_WRITTEN = r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)"
+_NAME = re.compile(_WRITTEN)
+_HOST = re.compile(rf"{_WRITTEN}(?::\d+)?")
+_ORIGIN = re.compile(rf"https?://{_WRITTEN}(?::\d+)?")
 _DIGITS = 15
 _OPEN = ("/healthz", "/readyz")
 _HEADERS = {
@@ -40,8 +43,18 @@ class Access:
     token: str | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, hosts: Iterable[str], origins: Iterable[str], token: str | None) -> "Access":
+    def of(cls, hosts: Collection[str], origins: Collection[str], token: str | None) -> "Access":
         """With the names of this machine; names compare in lower case."""
+        for host in hosts:
+            if not _NAME.fullmatch(host.lower()):
+                raise ConfigurationError(
+                    f"--allowed-host {host}: it must be a name alone, as kb.example or [::1]"
+                )
+        for origin in origins:
+            if not _ORIGIN.fullmatch(origin.lower().rstrip("/")):
+                raise ConfigurationError(
+                    f"--allowed-origin {origin}: it must be as in https://app.example:8443"
+                )
         return cls(
             frozenset([*LOCAL_NAMES, *(host.lower() for host in hosts)]),
             frozenset(origin.lower().rstrip("/") for origin in origins),

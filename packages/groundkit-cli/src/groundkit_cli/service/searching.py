@@ -1,9 +1,12 @@
 """The operation `search`."""
 
+from groundkit_core.blocking import result_of
 from groundkit_core.contracts import SearchMode, SearchResponse
-from groundkit_core.errors import RetrievalError
+from groundkit_core.embedding import identity_of
+from groundkit_core.errors import CollectionIncompatibleError, RetrievalError
 from groundkit_core.index.collection import Collection
 from groundkit_core.retrieval.diversity import Diversity
+from groundkit_core.retrieval.search import Query
 
 from groundkit_cli.service.errors import ServiceError
 from groundkit_cli.service.limits import Limits
@@ -59,17 +62,26 @@ def search(shelf: Shelf, limits: Limits, request: SearchRequest) -> SearchRespon
 
 
 def _found(shelf: Shelf, collection: Collection, request: SearchRequest) -> SearchResponse:
-    if request.mode != "bm25":
-        collection.embedder = shelf.embedder(collection)
-    return collection.search(
+    query = Query(
         request.query,
-        top_k=request.top_k,
-        mode=request.mode,
+        request.top_k,
+        request.mode,
         filters=request.where,
         diversity=Diversity(
             per_document=request.per_document, near_duplicates=request.near_duplicates
         ),
     )
+    if request.mode == "bm25":
+        return collection.run([query])[0]
+    while True:
+        embedder = shelf.embedder(collection)
+        try:
+            asked = result_of(collection.with_vectors([query], embedder))
+            return collection.run(asked)[0]
+        except CollectionIncompatibleError:
+            # Once more where all vectors were made anew while the query got its own.
+            if collection.embedding() == identity_of(embedder):
+                raise
 
 
 def _highlighted(collection: Collection, response: SearchResponse) -> SearchResponse:

@@ -74,7 +74,7 @@ function closed(chunk) {
 function submitted(event) {
   event.preventDefault();
   const { collection, mode } = chosen(known.all);
-  search.clear();
+  search.forget();
   go({
     q: box.value.trim(),
     collection: collection === usual() ? "" : collection,

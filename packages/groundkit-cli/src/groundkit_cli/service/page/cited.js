@@ -2,12 +2,7 @@
 
 import { element, foreign, visible } from "./text.js";
 
-const VERDICTS = {
-  verified: ["✓", "The cited text stands in its source."],
-  moved: ["↷", "The cited text stands elsewhere in its source now."],
-  drifted: ["≠", "The source has changed. The text below is as it was indexed."],
-  unresolvable: ["✕", "The source cannot be read now. The text below is as it was indexed."],
-};
+const SIGNS = { verified: "✓", moved: "→", drifted: "!", unresolvable: "✕" };
 
 /** The name that a document is called by. */
 export function titleOf({ title, citation }) {
@@ -37,16 +32,18 @@ export function heading({ title, citation }) {
 /** A verdict by sign, word and colour. */
 export function badge(verdict) {
   const status = verdict?.status ?? "not checked";
-  const sign = element("span", "", VERDICTS[status]?.[0] ?? "–");
+  const sign = element("span", "", SIGNS[status] ?? "–");
   sign.ariaHidden = "true";
   return element("span", `badge ${verdict?.status ?? "unchecked"}`, sign, ` ${status}`);
 }
 
-/** What a verdict means, and the reason that the service gives. */
+/** The reason that the service gives for a verdict, as a sentence. */
 export function explained(verdict) {
   if (!verdict) return "The source was not read again.";
-  const means = VERDICTS[verdict.status]?.[1] ?? "";
-  return verdict.status === "verified" ? means : `${means} (${visible(verdict.reason)})`;
+  const reason = visible(verdict.reason);
+  const told = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
+  if (verdict.span) return told;
+  return `${told} The text below is as it was indexed.`;
 }
 
 function range([first, last]) {

@@ -28,6 +28,11 @@ export class Search {
     else this.clear(idle);
   }
 
+  /** Have the next request searched even if it is the same. */
+  forget() {
+    this.#asked = "";
+  }
+
   /** Show no results. */
   clear(told = "") {
     this.#start("");
@@ -75,15 +80,19 @@ export class Search {
   }
 
   #list(response, request, further) {
-    const shown = further ? results.children.length : 0;
-    if (!further?.cursor) this.#empty("");
-    results.ariaBusy = null;
+    if (!further) this.#empty("");
+    const shown = results.children.length;
     const here = (chunk) => address({ ...state(), chunk });
     for (const result of response.results) {
-      this.#marks.set(result.citation.chunk_id, result.highlights ?? []);
+      const chunk = result.citation.chunk_id;
+      // A longer list begins with what is shown.
+      if (this.#marks.has(chunk)) continue;
+      this.#marks.set(chunk, result.highlights ?? []);
       results.append(resultItem(result, here));
     }
-    const next = following(response, results.children.length);
+    const next = following(response, further, results.children.length);
+    if (results.children.length === shown && next) return this.run(request, next);
+    results.ariaBusy = null;
     more.hidden = !next;
     more.onclick = () => this.run(request, next);
     status.textContent = counted(response.mode);
@@ -97,6 +106,8 @@ export class Search {
     if (further) {
       more.hidden = true;
       status.textContent = counted(request.mode);
+      // The server's own limit is smaller.
+      if (problem.code === "invalid_request") return;
       return showError(moreError, problem, again);
     }
     this.#empty("");
@@ -105,9 +116,10 @@ export class Search {
 }
 
 /** What asks for more results: a cursor where a response was full, else a longer list. */
-function following({ next_cursor: cursor, top_k }, count) {
-  if (cursor) return { top_k, cursor };
-  return count === top_k && top_k < MOST ? { top_k: MOST } : null;
+function following({ next_cursor: cursor, top_k }, further, shown) {
+  if (cursor) return { ...further, cursor };
+  const longer = !further?.top_k && shown === top_k && top_k < MOST;
+  return longer ? { top_k: MOST } : null;
 }
 
 function counted(mode) {

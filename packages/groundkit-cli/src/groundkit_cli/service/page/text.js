@@ -54,7 +54,7 @@ export function excerpt(content, spans) {
   return [
     start > 0 ? "… " : "",
     ...marked(points, spans, start, end),
-    end < points.length ? "\u00a0…" : "",
+    end < points.length ? "…" : "",
   ];
 }
 
