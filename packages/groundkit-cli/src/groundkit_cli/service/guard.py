@@ -105,8 +105,12 @@ class Guard:
         request_id = new_request_id()
         scope.setdefault("state", {})["request_id"] = request_id
 
+        begun = False
+
         async def answer(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 headers = MutableHeaders(scope=message)
                 headers["x-request-id"] = request_id
                 for name, value in _HEADERS.items():
@@ -114,19 +118,25 @@ class Guard:
             await send(message)
 
         try:
-            headers = Headers(scope=scope)
-            self._access.check(headers, needs_token=_needs_token(scope["path"]))
-            body = await asyncio.wait_for(self._body(headers, receive), self._seconds)
+            await self._pass_on(scope, receive, answer)
         except ServiceError as error:
             await _refused(error, request_id)(scope, receive, answer)
-            return
+        except asyncio.CancelledError:
+            if begun:
+                raise
+            stopping = ServiceError("overloaded", "the server is stopping")
+            await _refused(stopping, request_id)(scope, receive, answer)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        self._access.check(headers, needs_token=_needs_token(scope["path"]))
+        try:
+            body = await asyncio.wait_for(self._body(headers, receive), self._seconds)
         except TimeoutError:
-            late = ServiceError("request_timeout", "the request did not arrive in time")
-            await _refused(late, request_id)(scope, receive, answer)
-            return
-        if body is None:
-            return
-        await self._app(scope, _replayed(body, receive), answer)
+            message = "the request did not arrive in time"
+            raise ServiceError("request_timeout", message) from None
+        if body is not None:
+            await self._app(scope, _replayed(body, receive), send)
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         """The whole body; None if the client went away."""

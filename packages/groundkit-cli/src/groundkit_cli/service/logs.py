@@ -10,8 +10,8 @@ __all__ = ["LEVELS", "event", "log_to_stderr"]
 
 LEVELS = ("debug", "info", "warning", "error")
 _LOG = logging.getLogger("groundkit.serve")
-# They would say what was asked, or say it twice.
-_QUIET = ("mcp", "httpx2", "asyncio", "uvicorn")
+# They would say what was asked, or what concerns nobody here.
+_QUIET = ("mcp", "httpx2", "asyncio", "uvicorn", "faiss")
 
 
 class _Lines(logging.Formatter):

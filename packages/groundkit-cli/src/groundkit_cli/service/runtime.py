@@ -75,6 +75,8 @@ class Runtime:
             body = await self._run(operation, _read(operation, arguments))
         except GroundkitError as caught:
             error = service_error(caught)
+            # Its frames would keep a deleted collection's files open.
+            caught.__traceback__ = None
         except Exception:
             fields = {"event": "internal_error", "request_id": request_id}
             _logger.exception("internal_error", extra={"fields": fields})

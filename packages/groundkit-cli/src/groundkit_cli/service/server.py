@@ -22,6 +22,7 @@ _GRACE = 4
 """Seconds that running requests have at the end."""
 _IDLE = 20
 _BACKLOG = 512
+_LAST_PORT = 65_535
 
 
 def is_loopback(host: str) -> bool:
@@ -39,6 +40,8 @@ def _resolved(host: str, port: int) -> list[tuple[int, int, int, str, tuple[str,
 
 def bound(host: str, port: int) -> socket.socket:
     """A socket that listens there."""
+    if not 0 <= port <= _LAST_PORT:
+        raise ConfigurationError(f"--port {port}: it must be 0 to {_LAST_PORT}")
     family, _, _, _, address = _resolved(host, port)[0]
     # With its protocol named, asyncio turns off the wait for more to send.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -47,10 +50,9 @@ def bound(host: str, port: int) -> socket.socket:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
         listening.listen(_BACKLOG)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         listening.close()
-        why = getattr(error, "strerror", None) or "no such port"
-        raise ConfigurationError(f"--host {host} --port {port}: {why}") from None
+        raise ConfigurationError(f"--host {host} --port {port}: {error.strerror}") from None
     return listening
 
 

@@ -158,10 +158,13 @@ class Shelf:
         try:
             with Collection.open(self._folder / name) as collection:
                 files, findings = collection.check_segments(known)
-        except CollectionNotFoundError:
-            return
-        except GroundkitError as error:
+        except CollectionCorruptError as error:
             files, findings = frozenset(), [str(error)]
+        except GroundkitError:
+            # It is being deleted, or files cannot be opened now: the next search has it checked.
+            with self._lock:
+                self._checked.pop(name, None)
+            return
         with self._lock:
             self._checked[name] = (version, frozenset() if findings else files)
             if findings:
