@@ -27,10 +27,15 @@ _HOST = re.compile(rf"{_WRITTEN}(?::\d+)?")
 _ORIGIN = re.compile(rf"https?://{_WRITTEN}(?::\d+)?")
 _DIGITS = 15
 _OPEN = ("/healthz", "/readyz")
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 _HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
+    "content-security-policy": _POLICY,
 }
 
 

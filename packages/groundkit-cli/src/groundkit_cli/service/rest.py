@@ -23,10 +23,6 @@ from groundkit_cli.service.runtime import Reply, Runtime
 __all__ = ["application"]
 
 _PAGE = Path(__file__).with_name("page")
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 _Responses = dict[int | str, dict[str, Any]]
 _STATUSES = (401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 500, 502, 503, 504)
 _JSON = "application/json"
@@ -56,7 +52,7 @@ def application(runtime: Runtime, access: Access) -> FastAPI:
         _add(app, runtime, operation)
     _add_health(app, runtime)
     app.router.routes.append(mcp.route("/mcp"))
-    app.add_api_route("/", _index, methods=["GET"], include_in_schema=False)
+    app.add_api_route("/", _index, methods=["GET", "HEAD"], include_in_schema=False)
     app.mount("/page", StaticFiles(directory=_PAGE), name="page")
     limits = runtime.limits
     app.add_middleware(Guard, access=access, max_bytes=limits.request_bytes, seconds=limits.seconds)
@@ -135,7 +131,7 @@ def _add_health(app: FastAPI, runtime: Runtime) -> None:
 
 
 async def _index() -> Response:
-    return FileResponse(_PAGE / "index.html", headers={"content-security-policy": _POLICY})
+    return FileResponse(_PAGE / "index.html")
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

@@ -30,12 +30,15 @@ def modes(embedding: str | None) -> tuple[SearchMode, ...]:
 
 def search(shelf: Shelf, limits: Limits, request: SearchRequest) -> SearchResponse:
     """The best passages, as many at a time as fit a response."""
-    if request.top_k > limits.top_k:
-        raise RetrievalError(f"top_k is {request.top_k}, this server gives at most {limits.top_k}")
+    top_k = request.top_k
+    if "top_k" not in request.model_fields_set:
+        top_k = min(top_k, limits.top_k)
+    elif top_k > limits.top_k:
+        raise RetrievalError(f"top_k is {top_k}, this server gives at most {limits.top_k}")
     cursor = read_cursor(AfterResult, request)
     collection = shelf.collection(request.collection)
     token, _ = collection.version()
-    found = _found(shelf, collection, request)
+    found = _found(shelf, collection, request, top_k)
     shelf.seen(collection)
     if cursor is not None and (cursor.token, cursor.generation) != (token, found.generation):
         raise ServiceError("stale_cursor", "the collection has changed since; search again")
@@ -61,10 +64,12 @@ def search(shelf: Shelf, limits: Limits, request: SearchRequest) -> SearchRespon
     )
 
 
-def _found(shelf: Shelf, collection: Collection, request: SearchRequest) -> SearchResponse:
+def _found(
+    shelf: Shelf, collection: Collection, request: SearchRequest, top_k: int
+) -> SearchResponse:
     query = Query(
         request.query,
-        request.top_k,
+        top_k,
         request.mode,
         filters=request.where,
         diversity=Diversity(
