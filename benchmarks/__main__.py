@@ -17,6 +17,7 @@ BENCHMARKS = {
     "meaning": "words, vectors and both on labelled sets, for two embedders",
     "quality": "lexical retrieval on labelled sets, beside bm25s",
     "redaction": "values found and taken for more than they are, by kind",
+    "serve": "search over HTTP by some clients at once, beside the same search in the process",
     "startup": "one-shot commands, beside an empty app and bare imports",
 }
 

@@ -10,14 +10,16 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import Request
 
 import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
+from scripts.servers import direct
 from tests.cli.shell import GRK, Shell
 from tests.docs.blocks import DOCS, blocks
-from tests.e2e.serving import Served, serving
+from tests.e2e.serving import serving
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "container"
@@ -148,10 +150,11 @@ def test_the_token_is_read_from_a_file_and_a_signal_ends_the_server(shell: Shell
     shell.write("token", TOKEN + "\n")
     file = str(shell.folder / "token")
     with started(shell, GROUNDKIT_SERVE_TOKEN_FILE=file) as process:
-        url = address(process)
-        server = Served(url, process, shell.folder / "none")
-        found = server.post("/v1/search", b'{"query": "hose"}', authorization=f"Bearer {TOKEN}")
-        assert found.json["results"][0]["citation"]["source"] == "notes/a.md"
+        url = f"{address(process)}/v1/search"
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {TOKEN}"}
+        with direct.open(Request(url, b'{"query": "hose"}', headers)) as reply:
+            found = json.load(reply)
+        assert found["results"][0]["citation"]["source"] == "notes/a.md"
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=10) == 0
 

@@ -2,7 +2,6 @@
 
 from groundkit_core.blocking import result_of
 from groundkit_core.contracts import SearchMode, SearchResponse
-from groundkit_core.embedding import identity_of
 from groundkit_core.errors import CollectionIncompatibleError, RetrievalError
 from groundkit_core.index.collection import Collection
 from groundkit_core.retrieval.diversity import Diversity
@@ -79,13 +78,14 @@ def _found(
     if request.mode == "bm25":
         return collection.run([query])[0]
     while True:
+        before = collection.embedding()
         embedder = shelf.embedder(collection)
         try:
             asked = result_of(collection.with_vectors([query], embedder))
             return collection.run(asked)[0]
         except CollectionIncompatibleError:
             # Once more where all vectors were made anew while the query got its own.
-            if collection.embedding() == identity_of(embedder):
+            if collection.embedding() == before:
                 raise
 
 
