@@ -9,7 +9,7 @@ from groundkit_core.config import DEFAULT_TOP_K, MAX_QUERY_LEN, MAX_TOP_K
 from groundkit_core.contracts import Contract, SearchMode
 from groundkit_core.retrieval.filters import Filter
 from groundkit_core.retrieval.window import MAX_NEIGHBOURS
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 __all__ = [
     "FetchChunkRequest",
@@ -19,6 +19,13 @@ __all__ = [
     "SearchRequest",
 ]
 
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# JSON has one kind of number: 3.0 is an integer there.
+_WHOLE = BeforeValidator(_whole)
 _Collection = Annotated[
     str | None,
     Field(
@@ -59,7 +66,7 @@ class SearchRequest(Request):
         ),
     ]
     collection: _Collection = None
-    top_k: Annotated[int, Field(description="Number of passages.", ge=1, le=MAX_TOP_K)] = (
+    top_k: Annotated[int, Field(description="Number of passages.", ge=1, le=MAX_TOP_K), _WHOLE] = (
         DEFAULT_TOP_K
     )
     mode: Annotated[
@@ -78,7 +85,7 @@ class SearchRequest(Request):
         ),
     ] = None
     per_document: Annotated[
-        int | None, Field(description="Most passages of one document.", ge=1, le=MAX_TOP_K)
+        int | None, Field(description="Most passages of one document.", ge=1, le=MAX_TOP_K), _WHOLE
     ] = None
     near_duplicates: Annotated[
         float | None,
@@ -106,10 +113,14 @@ class FetchChunkRequest(Request):
     ]
     collection: _Collection = None
     before: Annotated[
-        int, Field(description="Passages of the document before it.", ge=0, le=MAX_NEIGHBOURS)
+        int,
+        Field(description="Passages before it.", ge=0, le=MAX_NEIGHBOURS),
+        _WHOLE,
     ] = 0
     after: Annotated[
-        int, Field(description="Passages of the document after it.", ge=0, le=MAX_NEIGHBOURS)
+        int,
+        Field(description="Passages after it.", ge=0, le=MAX_NEIGHBOURS),
+        _WHOLE,
     ] = 0
     verify: _Verify = True
 

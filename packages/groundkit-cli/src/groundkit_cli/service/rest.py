@@ -6,8 +6,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.responses import FileResponse, JSONResponse
+from fastapi.security import HTTPBearer
 from groundkit_core.errors import GroundkitError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -49,7 +50,7 @@ def application(runtime: Runtime, access: Access) -> FastAPI:
         exception_handlers={HTTPException: _http_error},
     )
     for operation in OPERATIONS.values():
-        _add(app, runtime, operation)
+        _add(app, runtime, operation, token=access.token is not None)
     _add_health(app, runtime)
     app.router.routes.append(mcp.route("/mcp"))
     app.add_api_route("/", _index, methods=["GET", "HEAD"], include_in_schema=False)
@@ -68,7 +69,7 @@ def application(runtime: Runtime, access: Access) -> FastAPI:
     return app
 
 
-def _add(app: FastAPI, runtime: Runtime, operation: Operation) -> None:
+def _add(app: FastAPI, runtime: Runtime, operation: Operation, *, token: bool) -> None:
     async def answer(request: Request) -> Response:
         request_id: str = request.state.request_id
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
@@ -89,6 +90,8 @@ def _add(app: FastAPI, runtime: Runtime, operation: Operation) -> None:
         response_model=operation.response,
         responses={status: {"model": Failure} for status in _STATUSES},
         openapi_extra={"requestBody": _body(operation)},
+        # For the schema; the guard has checked it before.
+        dependencies=[Depends(HTTPBearer(auto_error=False))] if token else None,
     )
 
 
