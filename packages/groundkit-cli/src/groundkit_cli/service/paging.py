@@ -21,6 +21,7 @@ __all__ = [
     "cursor_of",
     "first_that_fit",
     "link_bytes",
+    "most_that_fit",
     "read_cursor",
     "sent_bytes",
     "text_bytes",
@@ -162,6 +163,16 @@ def _cut(passage: P, length: int) -> P:
     if isinstance(passage, RetrievalResult):
         update["highlights"] = tuple(each for each in passage.highlights if each[1] <= length)
     return passage.model_copy(update=update)
+
+
+def most_that_fit(passages: Sequence[P], limit: int) -> int:
+    """No fewer than will fit, by their texts alone, which stand in a response twice."""
+    total = 0
+    for count, passage in enumerate(passages):
+        total += 2 * len(passage.content)
+        if count and total > limit:
+            return count
+    return len(passages)
 
 
 def first_that_fit(passages: Sequence[P], limit: int) -> list[P]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from groundkit_core.contracts import Contract
-from groundkit_core.errors import GroundkitError
+from groundkit_core.errors import CollectionError, GroundkitError
 from groundkit_core.retrieval.filters import why
 from pydantic import ValidationError
 
@@ -112,6 +112,10 @@ class Runtime:
         mine = self._turn.acquire(timeout=_PATIENCE)
         try:
             return operation.run(self.shelf, self.limits, request)
+        except CollectionError:
+            # While files go, any of them may be the first that is missed.
+            self.shelf.check_exists(getattr(request, "collection", None))
+            raise
         finally:
             if mine:
                 self._turn.release()

@@ -13,6 +13,7 @@ from groundkit_cli.service.paging import (
     AfterResult,
     cursor_of,
     first_that_fit,
+    most_that_fit,
     read_cursor,
     text_bytes,
 )
@@ -44,9 +45,7 @@ def search(shelf: Shelf, limits: Limits, request: SearchRequest) -> SearchRespon
     done = cursor.done if cursor else 0
     wanted = found.results[done:]
     room = limits.response_bytes - text_bytes(request.query)
-    # No more are looked at than would fit without what is added; their texts are not cut yet.
-    near = wanted[: len(first_that_fit(wanted, room))]
-    response = found.model_copy(update={"results": near})
+    response = found.model_copy(update={"results": wanted[: most_that_fit(wanted, room)]})
     if request.verify:
         response = collection.verified(response)
     if request.highlight:

@@ -85,6 +85,17 @@ class Shelf:
 
     def collection(self, name: str | None) -> Collection:
         """The collection of a name, or the default one."""
+        found = self.check_exists(name)
+        wanted = found.name
+        if wanted in self._damaged:
+            # Only a new generation can have mended it, and it has to be read first.
+            self._check_new(found, wait=True)
+            if damage := self._damaged.get(wanted):
+                raise CollectionCorruptError(damage)
+        return found
+
+    def check_exists(self, name: str | None) -> Collection:
+        """The collection of a name, or the default one; refused where there is none now."""
         wanted = self.default if name is None else name
         found = self.collection_at(wanted)
         if not found.exists():
@@ -92,11 +103,6 @@ class Shelf:
                 for held in (self._open, self._checked, self._damaged):
                     held.pop(wanted, None)
             raise ServiceError("collection_not_found", f"there is no collection {wanted}")
-        if wanted in self._damaged:
-            # Only a new generation can have mended it, and it has to be read first.
-            self._check_new(found, wait=True)
-            if damage := self._damaged.get(wanted):
-                raise CollectionCorruptError(damage)
         return found
 
     def collection_at(self, name: str) -> Collection:
@@ -113,7 +119,7 @@ class Shelf:
 
     def summary(self, name: str) -> CollectionSummary:
         """Counts of a collection, which need not be kept open for that."""
-        if name in self._open:
+        if name in self._open or name in self._damaged:
             return self.collection(name).summary()
         with Collection.open(self._folder / name) as passing:
             return passing.summary()
