@@ -136,7 +136,8 @@ class Guard:
         headers = Headers(scope=scope)
         self._access.check(headers, needs_token=_needs_token(scope["path"]))
         try:
-            body = await asyncio.wait_for(self._body(headers, receive), self._seconds)
+            async with asyncio.timeout(self._seconds):
+                body = await self._body(headers, receive)
         except TimeoutError:
             message = "the request did not arrive in time"
             raise ServiceError("request_timeout", message) from None

@@ -3,9 +3,8 @@
 import asyncio
 import json
 import logging
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import uuid4
@@ -27,8 +26,8 @@ Transport = Literal["rest", "mcp-http", "mcp-stdio"]
 
 _logger = logging.getLogger("groundkit.serve")
 _THREADS = 4
-# Threads that compute side by side only take the interpreter from each other and from the event
-# loop, so one computes at a time; one that takes longer waits for a source or an embedder.
+# Threads that compute side by side only take the interpreter from each other. So one computes at a
+# time and the event loop waits for it; what takes longer waits for a source or an embedder.
 _PATIENCE = 0.02
 _LONGEST = 300
 
@@ -58,7 +57,7 @@ class Runtime:
         self.shelf = shelf
         self.limits = limits
         self._gate = Gate(limits.concurrency)
-        self._turn = threading.Lock()
+        self._turn = asyncio.Lock()
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="operation")
 
     async def call(
@@ -100,25 +99,30 @@ class Runtime:
 
     async def _run(self, operation: Operation, request: Contract) -> Contract:
         self._gate.enter()
-        work = self._pool.submit(self._in_turn, operation, request)
-        work.add_done_callback(lambda _: self._gate.leave())
+        work: Future[Contract] | None = None
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(work), self.limits.seconds)
+            async with asyncio.timeout(self.limits.seconds):
+                async with self._turn:
+                    work = self._pool.submit(self._work, operation, request)
+                    work.add_done_callback(lambda _: self._gate.leave())
+                    wait([work], timeout=_PATIENCE)
+                    # Whatever came in meanwhile is looked at before the next one computes.
+                    await asyncio.sleep(0)
+                return work.result() if work.done() else await asyncio.wrap_future(work)
         except TimeoutError:
             message = f"no answer within {self.limits.seconds:g} s"
             raise ServiceError("timeout", message) from None
+        finally:
+            if work is None:
+                self._gate.leave()
 
-    def _in_turn(self, operation: Operation, request: Contract) -> Contract:
-        mine = self._turn.acquire(timeout=_PATIENCE)
+    def _work(self, operation: Operation, request: Contract) -> Contract:
         try:
             return operation.run(self.shelf, self.limits, request)
         except CollectionError:
             # While files go, any of them may be the first that is missed.
             self.shelf.check_exists(getattr(request, "collection", None))
             raise
-        finally:
-            if mine:
-                self._turn.release()
 
     def ready(self) -> None:
         """Raise what keeps the default collection from being searched."""

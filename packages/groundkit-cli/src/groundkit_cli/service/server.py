@@ -1,6 +1,7 @@
 """The HTTP server: its socket, its start and its end."""
 
 import asyncio
+import gc
 import ipaddress
 import logging
 import os
@@ -96,6 +97,9 @@ def run(app: ASGIApp, runtime: Runtime, listening: socket.socket) -> int:
         timeout_graceful_shutdown=_GRACE,
     )
     server = _Server(config)
+    # What was imported stays, so no collection of garbage has to walk through it again.
+    gc.collect()
+    gc.freeze()
     asyncio.run(server.serve(sockets=[listening]))
     runtime.close()
     code = 130 if server.signal == signal.SIGINT else 0
