@@ -15,6 +15,7 @@ __all__ = ["PLAIN", "VERIFIED", "Rows", "in_process"]
 
 PLAIN, VERIFIED = "search", "search, verified"
 _WARM_UP = 200
+_TURNS = 6
 
 
 class Rows:
@@ -27,9 +28,17 @@ class Rows:
         self.ceiling: list[Row] = []
         self.searches: list[Row] = []
 
-    def load(self, clients: int, requests: Sequence[str]) -> dict[str, float]:
+    def load(self, clients: int, requests: Sequence[str], share: float = 1.0) -> dict[str, float]:
         """The figures of some clients."""
-        return ask_for(Load(self._server.url, clients, self._seconds, requests))
+        return ask_for(Load(self._server.url, clients, share * self._seconds, requests))
+
+    def gain(self, few: int, many: int, requests: Sequence[str]) -> float:
+        """How much more is answered to many than to few, who take turns as the machine changes."""
+        answered = dict.fromkeys((few, many), 0.0)
+        for _ in range(_TURNS):
+            for clients in answered:
+                answered[clients] += self.load(clients, requests, 1 / _TURNS)["per second"]
+        return answered[many] / answered[few]
 
     def answer_nothing(self, clients: int) -> None:
         """A row of what clients and server can do at most together."""
