@@ -37,6 +37,8 @@ def test_json_is_the_search_response_with_verdicts(indexed: Shell) -> None:
         "top_k": 10,
         "collection": "default",
         "generation": 1,
+        "truncated": False,
+        "next_cursor": None,
     }
     text = (indexed.folder / "docs/notes.txt").read_text()
     citation, verdict = result["citation"], result["verification"]
