@@ -13,18 +13,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak-seconds", type=int, default=120, help="how long the soak runs")
 
 
-# These share models or take a core and more for themselves: one after another, beside the rest.
-_HEAVY = ("test_answer", "test_eval", "test_index", "test_many", "test_memory", "test_soak")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        name = item.path.name
-        group = "heavy" if name.startswith(_HEAVY) else name
-        item.add_marker(pytest.mark.xdist_group(group))
-
-
 @pytest.fixture(scope="session")
 def qwen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorder]:
     """Qwen2.5-Coder-1.5B behind llama.cpp; every call to it passes this recorder."""
