@@ -7,6 +7,7 @@ TREE = {
     "GroundkitError": "Exception",
     "ConfigurationError": "GroundkitError",
     "RetrievalError": "GroundkitError",
+    "PassageNotFoundError": "RetrievalError",
     "IngestError": "GroundkitError",
     "MetadataError": "IngestError",
     "SourceError": "GroundkitError",

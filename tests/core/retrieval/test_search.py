@@ -40,6 +40,8 @@ def test_a_response_says_all_there_is_to_say(tmp_path: Path) -> None:
         "top_k": 3,
         "collection": "c",
         "generation": 1,
+        "truncated": False,
+        "next_cursor": None,
     }
     assert result.model_dump(exclude={"score"}) == {
         "rank": 1,
@@ -51,6 +53,9 @@ def test_a_response_says_all_there_is_to_say(tmp_path: Path) -> None:
         "copies": (),
         "similar": (),
         "components": {},
+        "highlights": (),
+        "cut": False,
+        "omitted": 0,
         "citation": {
             "document_id": document,
             "chunk_id": chunk_id(document, content, 0),
