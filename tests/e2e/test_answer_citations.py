@@ -13,7 +13,7 @@ from tests.e2e.asking import Asked, Protocol, ask
 from tests.e2e.recorder import Recorder
 from tests.shared_data import shared
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("heavy"), pytest.mark.timeout(2400)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(2400)]
 
 MOST_CALLS = 12
 MOST_TOKENS = 120

@@ -12,7 +12,7 @@ from tests.e2e.asking import Protocol, ask
 from tests.e2e.planted import PLANTED, traces
 from tests.e2e.recorder import Recorder
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("heavy"), pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200)]
 
 BRANCHES = ("Alder", "Birch", "Cedar", "Hazel", "Larch")
 QUESTION = f"What does the branch do for which one writes to {PLANTED[0].value}?"

@@ -14,7 +14,7 @@ from scripts.servers import token_count
 from tests.e2e.recorder import Recorder
 from tests.shared_data import shared
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("heavy"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
 LANGUAGES = ("ar", "de", "el", "en", "es", "hi", "ro", "ru", "th", "tr", "vi", "zh")
 SOURCE = Path(__file__).parents[2] / "packages"

@@ -12,7 +12,7 @@ from scripts.asked_real_models import problems
 from tests.cli.shell import Shell
 from tests.e2e.recorder import Recorder
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("heavy"), pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 
 TEXTS = {
     "north.md": "# North station\n\nThe north station pumps 40 litres a second at night.\n",

@@ -26,7 +26,7 @@ MODES: tuple[SearchMode, ...] = ("bm25", "dense", "hybrid")
 EVEN = Condition(key="even", equals=True)
 Answers = list[list[tuple[float, str]]]
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("heavy"), pytest.mark.timeout(0)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(0)]
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,6 @@ from groundkit_core import Collection
 
 
 @pytest.mark.e2e
-@pytest.mark.xdist_group("heavy")
 @pytest.mark.timeout(0)
 def test_a_hundred_thousand_tiny_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     docs = tmp_path / "docs"

@@ -10,7 +10,6 @@ import pytest
 
 pdfium = pytest.importorskip("pypdfium2")
 pytestmark = [
-    pytest.mark.xdist_group("heavy"),
     pytest.mark.e2e,
     pytest.mark.skipif(sys.platform != "linux", reason="private memory is read from /proc"),
 ]

@@ -94,7 +94,6 @@ class Judge:
 
 
 @pytest.mark.e2e
-@pytest.mark.xdist_group("heavy")
 @pytest.mark.timeout(0)
 def test_soak(
     tmp_path: Path, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
