@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.staticfiles import StaticFiles
 
-from groundkit_cli.service.errors import ServiceError, service_error
+from groundkit_cli.service.errors import STATUS, ServiceError, service_error
 from groundkit_cli.service.guard import Access, Guard, failed
 from groundkit_cli.service.mcp_server import McpOverHttp
 from groundkit_cli.service.operations import OPERATIONS, Operation
@@ -25,7 +25,6 @@ __all__ = ["application"]
 
 _PAGE = Path(__file__).with_name("page")
 _Responses = dict[int | str, dict[str, Any]]
-_STATUSES = (401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 500, 502, 503, 504)
 _JSON = "application/json"
 _ABOUT = "Read-only search over documents; each passage has a citation that can be checked."
 
@@ -88,7 +87,7 @@ def _add(app: FastAPI, runtime: Runtime, operation: Operation, *, token: bool) -
         summary=operation.title,
         description=operation.description,
         response_model=operation.response,
-        responses={status: {"model": Failure} for status in _STATUSES},
+        responses={status: {"model": Failure} for status in sorted({*STATUS.values()})},
         openapi_extra={"requestBody": _body(operation)},
         # For the schema; the guard has checked it before.
         dependencies=[Depends(HTTPBearer(auto_error=False))] if token else None,
@@ -125,9 +124,7 @@ def _add_health(app: FastAPI, runtime: Runtime) -> None:
             return JSONResponse(body, 503)
         return JSONResponse(Health(status="ready").model_dump(mode="json"))
 
-    refused: dict[int | str, dict[str, Any]] = {
-        status: {"model": Failure} for status in (403, 413, 421)
-    }
+    refused: _Responses = {status: {"model": Failure} for status in (403, 413, 421)}
     app.add_api_route("/healthz", healthz, methods=["GET"], responses=refused)
     unready = refused | {503: {"model": Failure}}
     app.add_api_route("/readyz", readyz, methods=["GET"], responses=unready, response_model=Health)

@@ -39,15 +39,10 @@ def new_request_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A response, or the error that stands in its place; bytes of it as JSON."""
+    """A response, or what is told of the error that stands in its place."""
 
     body: Contract
     error: ServiceError | None = None
-
-    @property
-    def status(self) -> int:
-        """The HTTP status."""
-        return self.error.status if self.error else 200
 
 
 class Runtime:
