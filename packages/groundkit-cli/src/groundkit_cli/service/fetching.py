@@ -32,7 +32,7 @@ def fetch_chunk(shelf: Shelf, limits: Limits, request: FetchChunkRequest) -> Pas
     else:
         found = _beside(collection, cursor, request.before + request.after + 1)
     shelf.seen(collection)
-    # The content counts in its full length although it may be cut below.
+    # It is verified in its full length, although it may be cut below.
     cited, asked = found.passages[found.at], len(found.passages)
     linked = link_bytes(found.link, found.title or cited.citation.source)
     bare = found.model_copy(update={"passages": ()}).model_dump_json()

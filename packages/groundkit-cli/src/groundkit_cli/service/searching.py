@@ -37,9 +37,8 @@ def search(shelf: Shelf, limits: Limits, request: SearchRequest) -> SearchRespon
         raise RetrievalError(f"top_k is {top_k}, this server gives at most {limits.top_k}")
     cursor = read_cursor(AfterResult, request)
     collection = shelf.collection(request.collection)
-    token, _ = collection.version()
+    token, _ = shelf.seen(collection)
     found = _found(shelf, collection, request, top_k)
-    shelf.seen(collection)
     if cursor is not None and (cursor.token, cursor.generation) != (token, found.generation):
         raise ServiceError("stale_cursor", "the collection has changed since; search again")
     done = cursor.done if cursor else 0

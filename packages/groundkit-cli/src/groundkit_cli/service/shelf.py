@@ -89,7 +89,7 @@ class Shelf:
         wanted = found.name
         if wanted in self._damaged:
             # Only a new generation can have mended it, and it has to be read first.
-            self._check_new(found, wait=True)
+            self.seen(found, wait=True)
             if damage := self._damaged.get(wanted):
                 raise CollectionCorruptError(damage)
         return found
@@ -145,20 +145,18 @@ class Shelf:
                 event(logging.INFO, "embedder_loaded", collection=collection.name)
         return found
 
-    def seen(self, collection: Collection) -> None:
-        """Have files of the collection read through that were not met before."""
-        self._check_new(collection, wait=False)
-
-    def _check_new(self, collection: Collection, *, wait: bool) -> None:
+    def seen(self, collection: Collection, *, wait: bool = False) -> Version:
+        """Have files of the collection read through that were not met before; gives its version."""
         version = collection.version()
         with self._lock:
             before, known = self._checked.get(collection.name, (None, frozenset()))
             if before == version:
-                return
+                return version
             self._checked[collection.name] = (version, known)
         checking = self._checker.submit(self._check, collection.name, version, known)
         if wait:
             checking.result()
+        return version
 
     def _check(self, name: str, version: Version, known: frozenset[str]) -> None:
         try:
