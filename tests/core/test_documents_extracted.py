@@ -10,6 +10,7 @@ import pytest
 from groundkit_core import Citation, Collection, IngestReport
 
 from scripts.document_kinds import table, written
+from tests.note import Note
 from tests.shared_data import shared
 
 for _library in ("pypdfium2", "selectolax", "python_calamine"):
@@ -127,9 +128,7 @@ def extracted(collection: Collection) -> list[tuple[Citation, str]]:
     ]
 
 
-def test_searches_find_their_passage_and_all_citations_verify(
-    indexed: Indexed, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_searches_find_their_passage_and_all_citations_verify(indexed: Indexed, note: Note) -> None:
     collection = indexed.collection
     chance = random.Random(SEED)
     held = [one for one in extracted(collection) if len(re.findall(r"\w{4,}", one[1])) >= 8]
@@ -143,8 +142,7 @@ def test_searches_find_their_passage_and_all_citations_verify(
         places = {c.chunk_id for result in results for c in (result.citation, *result.copies)}
         found += citation.chunk_id in places
         statuses.update(result.verification.status for result in results if result.verification)
-    with capsys.disabled():
-        print(f"\n{QUERIES} searches over extracted passages: {found} found theirs, {statuses}")
+    note(f"{QUERIES} searches over extracted passages: {found} found theirs, {statuses}")
     assert set(statuses) == {"verified"}
     assert found >= 0.9 * QUERIES
 

@@ -11,6 +11,7 @@ import pytest
 from groundkit_core import Collection, IngestReport, RetrievalResult
 from groundkit_core.loading.detect import decode_as
 
+from tests.note import Note
 from tests.shared_data import shared
 
 pytestmark = pytest.mark.slow
@@ -54,15 +55,12 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Indexed:
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_only_what_is_listed_is_refused(
-    name: str, indexed: Indexed, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_what_is_listed_is_refused(name: str, indexed: Indexed, note: Note) -> None:
     report = indexed.reports[name]
     files = [path for path in shared("data", name).rglob("*") if path.is_file()]
     guessed = [warning for warning in report.warnings if "encoding guessed" in warning]
-    with capsys.disabled():
-        print(f"\n{name}: {dict(Counter(o.status for o in report.files))}, {report.added} passages")
-        print(f"{name}: encoding guessed for {len(guessed)} of {len(files)} files")
+    note(f"{dict(Counter(o.status for o in report.files))}, {report.added} passages")
+    note(f"encoding guessed for {len(guessed)} of {len(files)} files")
 
     assert {o.source: o.reason for o in report.files if o.status == "refused"} == REFUSED[name]
     assert report.count("indexed") == len(files) - len(REFUSED[name])
@@ -137,7 +135,7 @@ def holds(result: RetrievalResult, sentence: Sentence) -> bool:
 
 
 def test_sentences_find_their_own_passage_and_all_citations_verify(
-    indexed: Indexed, capsys: pytest.CaptureFixture[str]
+    indexed: Indexed, note: Note
 ) -> None:
     collection = indexed.collection
     statuses: Counter[str] = Counter()
@@ -165,11 +163,10 @@ def test_sentences_find_their_own_passage_and_all_citations_verify(
                 verdict.span is None or verdict.span.start == citation.start - 1
             )
     share = 1 - len(missed) / QUERIES
-    with capsys.disabled():
-        print(f"\n{QUERIES} sentences: {share:.1%} find their passage in the top 10")
-        print(f"citations: {dict(statuses)}; wrong spans caught: {caught} of {wrong}")
-        for sentence in missed:
-            print(f"missed {sentence.source}[{sentence.start}:{sentence.end}] {sentence.text!r}")
+    note(f"{QUERIES} sentences: {share:.1%} find their passage in the top 10")
+    note(f"citations: {dict(statuses)}; wrong spans caught: {caught} of {wrong}")
+    for sentence in missed:
+        note(f"missed {sentence.source}[{sentence.start}:{sentence.end}] {sentence.text!r}")
 
     assert set(statuses) == {"verified"}
     assert statuses["verified"] >= 1000

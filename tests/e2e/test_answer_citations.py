@@ -11,6 +11,7 @@ from scripts.servers import token_count
 from tests.cli.shell import Shell
 from tests.e2e.asking import Asked, Protocol, ask
 from tests.e2e.recorder import Recorder
+from tests.note import Note
 from tests.shared_data import shared
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(2400)]
@@ -133,12 +134,12 @@ def test_passages_and_calls_are_few(run: Run, qwen: Recorder) -> None:
     assert run.calls <= MOST_CALLS
 
 
-def test_summary(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_summary(run: Run, note: Note) -> None:
     """Counts of what happened, which no other test decides by."""
     facts = [fact for _, fact, _ in QUESTIONS]
     held = sum(asked.cites(fact) for asked, fact in zip(run.answers, facts, strict=True))
     outcomes = Counter(asked.outcome for asked in run.answers)
-    with capsys.disabled():
-        print(f"\n{len(QUESTIONS)} answerable: {dict(outcomes)}, fact in a cited passage: {held}")
-        print(f"unanswerable: {run.others[0].outcome}; rewrite by a small model: ", end="")
-        print(f"{run.others[1].outcome}; {run.calls} calls to Qwen; {run.seconds:.0f} s in all")
+    note(f"{len(QUESTIONS)} answerable: {dict(outcomes)}, fact in a cited passage: {held}")
+    unanswerable, small = (asked.outcome for asked in run.others)
+    note(f"unanswerable: {unanswerable}; rewrite by a small model: {small}")
+    note(f"{run.calls} calls to Qwen; {run.seconds:.0f} s in all")

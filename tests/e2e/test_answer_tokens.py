@@ -12,6 +12,7 @@ from groundkit_providers.budget import estimate_tokens
 
 from scripts.servers import token_count
 from tests.e2e.recorder import Recorder
+from tests.note import Note
 from tests.shared_data import shared
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
@@ -39,15 +40,14 @@ def texts() -> Iterator[tuple[str, str]]:
 
 
 def test_no_text_has_more_tokens_than_the_estimate(
-    qwen: Recorder, smollm2: Recorder, capsys: pytest.CaptureFixture[str]
+    qwen: Recorder, smollm2: Recorder, note: Note
 ) -> None:
     least: dict[tuple[str, str], float] = {}
     for kind, text in texts():
         for model, server in (("Qwen", qwen), ("SmolLM2", smollm2)):
             ratio = estimate_tokens(text) / token_count(server.url, text)
             least[model, kind] = min(ratio, least.get((model, kind), ratio))
-    with capsys.disabled():
-        print("\nestimated tokens / true ones, the least of each kind:")
-        for (model, kind), ratio in sorted(least.items()):
-            print(f"  {model:8} {kind:8} {ratio:.2f}")
+    note("estimated tokens / true ones, the least of each kind:")
+    for (model, kind), ratio in sorted(least.items()):
+        note(f"{model:8} {kind:8} {ratio:.2f}")
     assert {kind: ratio for kind, ratio in least.items() if ratio < 1} == {}

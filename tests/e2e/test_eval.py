@@ -11,6 +11,7 @@ from groundkit_evals.schema import EvalReport
 from scripts.asked_real_models import problems
 from tests.cli.shell import Shell
 from tests.e2e.recorder import Recorder
+from tests.note import Note
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 
@@ -65,12 +66,11 @@ def test_every_query_has_an_outcome_and_every_answer_a_verdict_or_a_reason(resul
 
 
 def test_no_marker_comes_from_nowhere_and_most_answers_cite_the_text_that_answers(
-    results: Path, capsys: pytest.CaptureFixture[str]
+    results: Path, note: Note
 ) -> None:
     echo = read_artifact(results / ECHO, EchoReport)
     outcomes = {case.id: case.outcome for case in echo.cases}
-    with capsys.disabled():
-        print(f"\nplanted markers: {outcomes}")
+    note(f"planted markers: {outcomes}")
     assert len(echo.cases) >= 5
     assert not any(case.absent in (case.answer or "") for case in echo.cases)
     assert echo.count("unresolved") == 0

@@ -6,8 +6,7 @@ import random
 import shutil
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from groundkit_core.testing import InMemoryEmbedder
 
 from tests.core.durability.scenario import killed
 from tests.core.durability.test_disk import in_namespace
+from tests.note import Note
 
 WORDS = [f"word{number}" for number in range(4000)]
 QUERIES = ("word1 word2", "word77 word300 word9")
@@ -27,14 +27,6 @@ EVEN = Condition(key="even", equals=True)
 Answers = list[list[tuple[float, str]]]
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(0)]
-
-
-@pytest.fixture(autouse=True)
-def _took(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> Iterator[None]:
-    begin = time.monotonic()
-    yield
-    with capsys.disabled():
-        print(f"\n{request.node.name}: {time.monotonic() - begin:.0f} s")
 
 
 def opened(path: Path, dimensions: int = 16) -> Collection:
@@ -103,7 +95,7 @@ def vector_bytes(path: Path) -> int:
 
 
 def test_ten_thousand_documents_with_vectors_survive_kills(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, note: Note
 ) -> None:
     chance, path = random.Random(45), tmp_path / "index" / "c"
     for number in range(FILES):
@@ -129,8 +121,7 @@ def test_ten_thousand_documents_with_vectors_survive_kills(
         assert collection.info().vector_index == "graph"
         assert collection.check() == []
         ratios.append(vector_bytes(path) / raw)
-    with capsys.disabled():
-        print(f"\nkilled {len(at)} times, vector files {ratios[0]:.2f} and {ratios[1]:.2f} x raw")
+    note(f"killed {len(at)} times, vector files {ratios[0]:.2f} and {ratios[1]:.2f} x raw")
     assert len(at) >= 6
     assert max(ratios) <= 1.3
 
@@ -227,7 +218,7 @@ for step, nth in (
 
 
 def test_a_disk_that_fills_in_the_midst_of_a_merge_loses_nothing(
-    seven: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    seven: Path, tmp_path: Path, note: Note
 ) -> None:
     whole, disk = tmp_path / "whole" / "c", tmp_path / "disk"
     shutil.copytree(seven, whole)
@@ -245,9 +236,8 @@ def test_a_disk_that_fills_in_the_midst_of_a_merge_loses_nothing(
     )
     assert done.returncode == 0, done.stdout + done.stderr
     said = [json.loads(line) for line in done.stdout.splitlines()]
-    with capsys.disabled():
-        print("".join(f"\n{step} {nth}: {message}" for step, nth, message, _ in said))
-    for step, _, message, _ in said:
+    for step, nth, message, _ in said:
+        note(f"{step} {nth}: {message}")
         if message == "it fitted":
             assert step in ("merge.swapped", "checkpoint.done")
         else:
@@ -357,7 +347,7 @@ def in_child(work: Callable[[], object], folder: Path, seconds: int = 120) -> tu
 
 
 def test_a_flipped_byte_is_harmless_or_reported_and_heals(
-    sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    sound: Path, tmp_path: Path, note: Note
 ) -> None:
     chance, base = random.Random(47), tmp_path / "base"
     shutil.copytree(sound, base)
@@ -385,8 +375,7 @@ def test_a_flipped_byte_is_harmless_or_reported_and_heals(
             failures.append((file.name, *change[1:], "other answers, and nothing is found"))
     of_database = [change for change in harmful if change[0] == files[0]]
     of_segments = {change[0]: change for change in harmful if change[0] != files[0]}
-    with capsys.disabled():
-        print(f"\n{FLIPS} flips, {len(harmful)} reported, {len(of_database)} of the database")
+    note(f"{FLIPS} flips, {len(harmful)} reported, {len(of_database)} of the database")
     assert failures == []
     assert said(base) == (right, [])
     for changes in (list(of_segments.values()), of_database[:1]):

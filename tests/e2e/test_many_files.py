@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from groundkit_core import Collection
 
+from tests.note import Note
+
 
 @pytest.mark.e2e
 @pytest.mark.timeout(0)
-def test_a_hundred_thousand_tiny_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hundred_thousand_tiny_files(tmp_path: Path, note: Note) -> None:
     docs = tmp_path / "docs"
     for number in range(100_000):
         if number % 500 == 0:
@@ -28,5 +30,4 @@ def test_a_hundred_thousand_tiny_files(tmp_path: Path, capsys: pytest.CaptureFix
         assert result.verification.status == "verified"
         assert collection.ingest([docs]).unchanged == 100_000
         segments = collection.info().segments
-    with capsys.disabled():
-        print(f"\n100,000 files: {took:.0f} s, {segments} segments")
+    note(f"100,000 files: {took:.0f} s, {segments} segments")

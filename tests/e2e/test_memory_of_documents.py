@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.note import Note
+
 pdfium = pytest.importorskip("pypdfium2")
 pytestmark = [
     pytest.mark.e2e,
@@ -55,7 +57,7 @@ def measured(document: Path, collection: Path) -> tuple[int, int]:
     return int(passages), int(most)
 
 
-def test_a_text_of_a_hundred_megabytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_text_of_a_hundred_megabytes(tmp_path: Path, note: Note) -> None:
     chance = random.Random(1)
     words = [
         "".join(chance.choices("abcdefghijklm", k=chance.randint(2, 9))) for _ in range(20_000)
@@ -65,13 +67,12 @@ def test_a_text_of_a_hundred_megabytes(tmp_path: Path, capsys: pytest.CaptureFix
         while stream.tell() < 99 * 1024 * 1024:
             stream.write(" ".join(chance.choices(words, k=chance.randint(20, 120))) + ".\n\n")
     passages, most = measured(path, tmp_path / "i" / "c")
-    with capsys.disabled():
-        print(f"\n100 MB of text: {passages} passages, {most} MiB")
+    note(f"100 MB of text: {passages} passages, {most} MiB")
     assert passages > 50_000
     assert most < 1024
 
 
-def test_a_pdf_of_five_hundred_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pdf_of_five_hundred_pages(tmp_path: Path, note: Note) -> None:
     from tests.shared_data import shared
 
     source = pdfium.PdfDocument(shared("data", "docs_pdf", "files", "unstructured__fr_olap.pdf"))
@@ -81,7 +82,6 @@ def test_a_pdf_of_five_hundred_pages(tmp_path: Path, capsys: pytest.CaptureFixtu
     path = tmp_path / "large.pdf"
     large.save(path)
     passages, most = measured(path, tmp_path / "i" / "c")
-    with capsys.disabled():
-        print(f"\n{len(large)} pages: {passages} passages, {most} MiB")
+    note(f"{len(large)} pages: {passages} passages, {most} MiB")
     assert passages > 1_000
     assert most < 1024

@@ -17,6 +17,7 @@ from groundkit_core.testing import InMemoryEmbedder
 
 from tests.e2e import soak_worker
 from tests.e2e.soak_worker import ASKED, Held, Places, ask, documents, held_at, last_stamp, step
+from tests.note import Note
 
 READERS = 4
 JUDGED_AT_LEAST = 0.5
@@ -95,9 +96,7 @@ class Judge:
 
 @pytest.mark.e2e
 @pytest.mark.timeout(0)
-def test_soak(
-    tmp_path: Path, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_soak(tmp_path: Path, pytestconfig: pytest.Config, note: Note) -> None:
     seconds = pytestconfig.getoption("--soak-seconds")
     path, stamps, filed = tmp_path / "index" / "default", tmp_path / "stamps", tmp_path / "filed"
     filed.mkdir()
@@ -140,13 +139,12 @@ def test_soak(
         searches += lines[-1][0]
         early, late = lines[len(lines) // 4][1], lines[-1][1]
         growth = max(growth, late / early)
-    with capsys.disabled():
-        print(
-            f"\nsoak: {seconds} s, writer killed {kills} times, {last_stamp(stamps)} steps, "
-            f"generation {generation}, {segments} segments, {searches} searches, {judge.judged} "
-            f"answers to {len(soak_worker.QUERIES)} queries as of a rebuild, memory of a reader "
-            f"x {growth:.2f}"
-        )
+    note(
+        f"{seconds} s, writer killed {kills} times, {last_stamp(stamps)} steps, "
+        f"generation {generation}, {segments} segments, {searches} searches, {judge.judged} "
+        f"answers to {len(soak_worker.QUERIES)} queries as of a rebuild, memory of a reader "
+        f"x {growth:.2f}"
+    )
     assert judge.judged >= JUDGED_AT_LEAST * seconds
     assert last_stamp(stamps) > kills
     assert growth < 1.5

@@ -9,6 +9,7 @@ from groundkit_core.errors import CollectionNotFoundError
 from groundkit_core.failpoints import FAILPOINTS
 
 from tests.core.durability import scenario
+from tests.note import Note
 
 KILLS = 20
 OPERATIONS: dict[str, Callable[[Path, int], None]] = {
@@ -35,9 +36,7 @@ def copy(template: Path, tmp_path: Path, seed: int) -> Path:
 
 
 @pytest.mark.parametrize("at", [name for name in FAILPOINTS if name != "delete.begun"])
-def test_kill_at_every_step_heals(
-    at: str, template: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_kill_at_every_step_heals(at: str, template: Path, tmp_path: Path, note: Note) -> None:
     operation = OPERATIONS.get(at, scenario.ingest)
     kills = 0
     for seed in range(3 * KILLS):
@@ -52,8 +51,7 @@ def test_kill_at_every_step_heals(
         shutil.rmtree(base)
         if kills == KILLS:
             break
-    with capsys.disabled():
-        print(f" [{at}: killed {kills} times]", end="")
+    note(f"killed {kills} times")
     assert kills == KILLS
 
 

@@ -10,6 +10,7 @@ import pytest
 from groundkit_core import Collection
 
 from tests.core.durability import scenario
+from tests.note import Note
 
 RUNS = 20
 ROOT = Path(__file__).parents[3]
@@ -110,7 +111,7 @@ def test_power_loss(
     shim: Path,
     template: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    note: Note,
 ) -> None:
     runs = RUNS // 4
     for seed in range(runs):
@@ -131,8 +132,7 @@ def test_power_loss(
         if finished is not None:
             assert generation == finished, "a finished run was lost"
         scenario.assert_healed(base, tmp_path / "scratch")
-    with capsys.disabled():
-        print(f" [{operation} at {at}: {runs} losses]", end="")
+    note(f"{operation} at {at}: {runs} losses")
 
 
 def test_a_new_collection_survives_power_loss(shim: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from groundkit_core import ChunkingConfig, Collection, Document
 
 from tests.core.index.support import found
+from tests.note import Note
 from tests.shared_data import shared
 
 
@@ -45,9 +46,7 @@ def test_ndcg_of_small_rankings() -> None:
 
 
 @pytest.mark.slow
-def test_ndcg_at_10_is_at_least_that_of_plain_bm25(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ndcg_at_10_is_at_least_that_of_plain_bm25(tmp_path: Path, note: Note) -> None:
     folder = shared("data", "scifact")
     collection = Collection.open(tmp_path / "c")
     collection.add(
@@ -66,8 +65,7 @@ def test_ndcg_at_10_is_at_least_that_of_plain_bm25(
         for query, grades in judged.items()
     ]
     mean = sum(values) / len(values)
-    with capsys.disabled():
-        print(f"\nscifact: nDCG@10 {mean:.4f} over {len(values)} queries, {info.chunks} chunks")
+    note(f"nDCG@10 {mean:.4f} over {len(values)} queries, {info.chunks} chunks")
 
     assert (len(values), info.documents, info.chunks) == (300, 5183, 5183)
     assert mean >= 0.68
