@@ -21,6 +21,8 @@ from typing import Any, Literal, NoReturn
 from groundkit_cli import output
 from groundkit_cli.main import main
 
+from tests.unmeasured import stop_coverage
+
 # What commands import late, and copies of this process need not import again.
 for _name in ("groundkit_evals.page", "groundkit_evals.plots", "matplotlib.backends.backend_svg"):
     with contextlib.suppress(ImportError):
@@ -94,6 +96,7 @@ def forked(args: Sequence[Argument], cwd: Path, env: Mapping[str, str], stdin: b
 def _become(
     args: Sequence[Argument], cwd: Path, env: Mapping[str, str], streams: Sequence[int]
 ) -> NoReturn:
+    stop_coverage()
     code = _UNFINISHED
     try:
         for number, stream in enumerate(streams):
@@ -115,19 +118,10 @@ def _become(
     finally:
         if code == _UNFINISHED:
             traceback.print_exc()
-        _save_coverage()
         for output_stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 output_stream.flush()
         os._exit(code)
-
-
-def _save_coverage() -> None:
-    """Keep what is measured of this copy, whose end no handler sees."""
-    measuring = sys.modules.get("coverage")
-    running = measuring.Coverage.current() if measuring else None
-    if running is not None:
-        running.save()
 
 
 class Shell:

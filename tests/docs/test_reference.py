@@ -1,9 +1,6 @@
 import ast
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +9,7 @@ from groundkit_core.terms import LANGUAGES, Analyzer
 from pydantic import TypeAdapter
 
 from scripts import cli_page, schemas
+from tests.cli.shell import Shell
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPTED = ["--chat-provider", "scripted", "--chat-script", "replies.json"]
@@ -21,19 +19,6 @@ REPLIES = [
 ]
 REFUSALS = "how-to/why-it-refused.md"
 REFRESH = "run: hatch run python -m scripts.refresh_docs"
-
-
-def grk(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """A command in a folder, with no settings but these."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("GROUNDKIT__")}
-    return subprocess.run(
-        [Path(sys.executable).with_name("grk"), *words],
-        cwd=folder,
-        env={**kept, "XDG_CONFIG_HOME": str(folder), **settings},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
 
 
 def table(page: str) -> list[list[str]]:
@@ -84,37 +69,35 @@ def test_every_schema_is_linked() -> None:
 def test_output_is_what_the_schema_says(
     tmp_path: Path, schema: str, command: list[str], code: int
 ) -> None:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Hoses\n\nA hose holds 7 bar.\n\n# Pumps\n\nNo hose here.\n")
-    (folder / "b.pptx").write_text("slides")
-    (tmp_path / "replies.json").write_text(json.dumps(REPLIES))
-    assert grk(tmp_path, "ingest", "folder").returncode == 1
-    (tmp_path / "saved.json").write_text(grk(tmp_path, "search", "hose", "--json").stdout)
-    (folder / "a.md").write_text("# Hoses\n\nA hose holds 9 bar.\n\n# Pumps\n\nNo hose here.\n")
+    grk = Shell(tmp_path)
+    grk.write("folder/a.md", "# Hoses\n\nA hose holds 7 bar.\n\n# Pumps\n\nNo hose here.\n")
+    grk.write("folder/b.pptx", "slides")
+    grk.write("replies.json", json.dumps(REPLIES))
+    grk("ingest", "folder", code=1)
+    grk.write("saved.json", grk("search", "hose", "--json").out)
+    grk.write("folder/a.md", "# Hoses\n\nA hose holds 9 bar.\n\n# Pumps\n\nNo hose here.\n")
 
-    done = grk(tmp_path, *command, "--json")
-    assert done.returncode == code, done.stderr
+    done = grk(*command, "--json", code=code)
     adapter = TypeAdapter(schemas.PRINTED[schema])
-    printed = adapter.validate_json(done.stdout)
-    assert adapter.dump_python(printed, mode="json") == json.loads(done.stdout)
+    printed = adapter.validate_json(done.out)
+    assert adapter.dump_python(printed, mode="json") == done.json
 
 
 def test_a_shown_passage_is_what_the_schema_says(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# Hoses\n\nSeven bar.\n\n# Pumps\n\nNo hose here.\n")
-    grk(tmp_path, "ingest", "a.md")
-    found = json.loads(grk(tmp_path, "search", "pumps", "--json").stdout)["results"][0]
-    id_ = found["citation"]["chunk_id"]
-    done = grk(tmp_path, "show", id_, "--before", "1", "--json")
+    grk = Shell(tmp_path)
+    grk.write("a.md", "# Hoses\n\nSeven bar.\n\n# Pumps\n\nNo hose here.\n")
+    grk("ingest", "a.md")
+    [found, *_] = grk("search", "pumps", "--json").json["results"]
+    done = grk("show", found["citation"]["chunk_id"], "--before", "1", "--json")
     adapter = TypeAdapter(schemas.PRINTED["show"])
-    printed = adapter.validate_json(done.stdout)
-    assert adapter.dump_python(printed, mode="json") == json.loads(done.stdout)
+    printed = adapter.validate_json(done.out)
+    assert adapter.dump_python(printed, mode="json") == done.json
     assert (printed.at, len(printed.passages), printed.verification.status) == (1, 2, "verified")
 
 
 def test_the_settings_table_lists_what_may_be_set(tmp_path: Path) -> None:
     names = [row[0].strip("`") for row in table("reference/settings.md")]
-    told = grk(tmp_path, "search", "x", GROUNDKIT__INDEX__COLOUR="red").stderr
+    told = Shell(tmp_path)("search", "x", env={"GROUNDKIT__INDEX__COLOUR": "red"}, code=2).err
     listed = told.partition("it may set ")[2].strip().split(", ")
     assert sorted(names) == sorted(listed)
 
