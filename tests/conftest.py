@@ -1,6 +1,6 @@
-"""How many examples properties try, and figures that a run prints at its end."""
+"""How many examples properties try, what is not measured, and figures that a run prints."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 
@@ -8,9 +8,20 @@ import pytest
 from hypothesis import settings
 
 from tests.note import Note
+from tests.unmeasured import stop_coverage
 
 # Many where everything is installed, few in the other runs.
 settings.register_profile("brief", max_examples=15)
+
+
+@pytest.fixture
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No coverage of a test and of the processes that it starts: for runs by the hundred."""
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+    running = stop_coverage()
+    yield
+    if running is not None:
+        running.start()
 
 
 @pytest.fixture

@@ -3,6 +3,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -5,6 +5,8 @@ import pytest
 
 from scripts.examples import HOME, ROOT, ExampleError, pages, refreshed
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 REFRESH = "run: hatch run python -m scripts.refresh_docs"
 PAGES = [
     page for page in pages() if re.search("^```(console|python)$", page.read_text("utf-8"), re.M)

@@ -11,6 +11,8 @@ from groundkit_core.failpoints import FAILPOINTS
 from tests.core.durability import scenario
 from tests.note import Note
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 KILLS = 20
 OPERATIONS: dict[str, Callable[[Path, int], None]] = {
     "states.noted": scenario.touch,

@@ -12,6 +12,8 @@ from groundkit_core import Collection
 from tests.core.durability import scenario
 from tests.note import Note
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 RUNS = 20
 ROOT = Path(__file__).parents[3]
 CHILD = """
@@ -132,7 +134,7 @@ def test_power_loss(
         if finished is not None:
             assert generation == finished, "a finished run was lost"
         scenario.assert_healed(base, tmp_path / "scratch")
-    note(f"{operation} at {at}: {runs} losses")
+    note(f"{runs} losses")
 
 
 def test_a_new_collection_survives_power_loss(shim: Path, tmp_path: Path) -> None:
